@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 
 const src = fileURLToPath(new URL('./src/', import.meta.url));
 const judge = fileURLToPath(new URL('./extensions/judge/src/index.ts', import.meta.url));
+const policies = fileURLToPath(new URL('./extensions/policies/src/index.ts', import.meta.url));
 const support = fileURLToPath(new URL('./test/support/', import.meta.url));
 
 /** The configuration that all suites share. */
@@ -16,6 +17,7 @@ export default defineConfig({
       { find: /^sluice-kernel$/, replacement: `${src}kernel/index.ts` },
       { find: /^sluice-kernel\/([a-z-]+)$/, replacement: `${src}kernel/$1.ts` },
       { find: /^sluice-judge$/, replacement: judge },
+      { find: /^sluice-policies$/, replacement: policies },
       { find: /^fast-check$/, replacement: `${support}fast-check.ts` },
     ],
   },

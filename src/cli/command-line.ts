@@ -27,6 +27,7 @@ const table: Readonly<Record<string, readonly [summary: string, load: CommandRow
     'look at the questions that wait for a human, and answer them',
     () => import('./approvals/approvals.js'),
   ],
+  guard: ['judge what coding agents do', () => import('./guard/guard.js')],
   policy: ['check policies, and try them on a journal', () => import('./policy/policy.js')],
 };
 

@@ -92,6 +92,9 @@ export interface JudgeOptions<Context = unknown> {
   readonly clock?: Clock;
 }
 
+/** A kernel, or the part of one that an extension has as `api.kernel`. */
+export type JudgingKernel = Pick<Kernel, 'dispatch' | 'has'>;
+
 /** The options of a judge, checked. */
 export interface CheckedOptions extends JudgeOptions {
   readonly clock: Clock;
@@ -104,7 +107,7 @@ const optionNames = ['given', 'onAsk', 'signal', 'unjudged', 'clock'];
  *
  * @throws TypeError naming the field.
  */
-export function checkOptions(kernel: Kernel, options: JudgeOptions<never>): CheckedOptions {
+export function checkOptions(kernel: JudgingKernel, options: JudgeOptions<never>): CheckedOptions {
   const given: { readonly [Key in keyof JudgeOptions]?: unknown } = Object(options);
   const refuse = (problem: string): never => {
     throw new TypeError(`judge(kernel, options): ${problem}`);

@@ -1,4 +1,4 @@
-import type { AnsweredAsker, Given, Kernel, Outcome, PayloadOf } from 'sluice-kernel';
+import type { AnsweredAsker, Given, Outcome, PayloadOf } from 'sluice-kernel';
 import { ask } from './ask.js';
 import { eitherOf } from './either.js';
 import {
@@ -6,6 +6,7 @@ import {
   type CheckedOptions,
   checkOptions,
   type JudgeOptions,
+  type JudgingKernel,
   splitFacts,
   type ToolCall,
 } from './options.js';
@@ -59,12 +60,12 @@ export interface Framework {
 
 /** Judges calls and results for the adapter of a framework. */
 export class ToolJudge {
-  readonly #kernel: Kernel;
+  readonly #kernel: JudgingKernel;
   readonly #options: CheckedOptions;
   readonly #suspends: (error: unknown) => boolean;
 
   /** @throws TypeError if an option is wrong. */
-  constructor(kernel: Kernel, options: JudgeOptions<never>, framework: Framework = {}) {
+  constructor(kernel: JudgingKernel, options: JudgeOptions<never>, framework: Framework = {}) {
     this.#options = checkOptions(kernel, options);
     this.#kernel = kernel;
     this.#suspends = framework.suspends ?? (() => false);

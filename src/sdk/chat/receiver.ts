@@ -23,6 +23,8 @@ export interface ReceiverOptions {
   readonly host: string;
   /** 0 for one that is free. */
   readonly port: number;
+  /** The path of a Unix socket to listen at in place of host and port. It is for the user of its folder. */
+  readonly socketPath?: string;
   /** The name of the receiver in the log. */
   readonly name: string;
   /** Is told of refused requests: of the first one at once, of the others once a minute, with their number. */
@@ -57,8 +59,9 @@ export interface Exchange {
 
 /** A server that takes requests. */
 export interface Receiver {
+  /** 0 at a Unix socket. */
   readonly port: number;
-  /** `http://127.0.0.1:8080`, with the port that it got. */
+  /** `http://127.0.0.1:8080`, with the port that it got; `unix:PATH` at a Unix socket. */
   readonly url: string;
   /** Ends every connection. @param graceMs milliseconds in which what has begun may end, by default 0. */
   close(graceMs?: number): Promise<void>;
@@ -133,13 +136,17 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     else socket.destroy(); // it has gone
   });
   if (options.unref === true) server.unref();
-  server.listen(options.port, options.host);
+  const { socketPath } = options;
+  if (socketPath === undefined) server.listen(options.port, options.host);
+  else server.listen(socketPath);
   await once(server, 'listening');
   server.on('error', () => undefined); // a connection that cannot be accepted: its request comes again
-  const at = server.address() as AddressInfo; // it listens on a port, not on a pipe
+  const at = socketPath === undefined && (server.address() as AddressInfo); // it listens on a port, not on a pipe
   return {
-    port: at.port,
-    url: `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`,
+    port: at ? at.port : 0,
+    url: at
+      ? `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`
+      : `unix:${socketPath}`,
     close: async (graceMs = 0) => {
       const closed = once(server, 'close');
       server.close();

@@ -55,6 +55,8 @@ export interface HookAnswer {
 export interface PointCodec {
   /** The name of the hook in the agent's settings. */
   readonly hook: string;
+  /** How this hook is called, if it is not as the agent's others are. */
+  readonly transport?: 'command';
   /** `enforced`: the agent obeys a refusal. `observed`: it only tells. */
   readonly effect: 'enforced' | 'observed';
   /** The agent takes changed parameters, or a changed result. */

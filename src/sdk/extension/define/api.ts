@@ -13,7 +13,7 @@ import type {
 } from 'sluice-kernel';
 import type { ScheduleHandler, ScheduleTimes } from '../named/schedule.js';
 import type { Added, AddedRun, Schedule } from './added-times.js';
-import type { ExtensionTap, TapListeners } from './extension-host.js';
+import type { ExtensionKernel, ExtensionTap, TapListeners } from './extension-host.js';
 import type { CallWithMessage, MessagePlace } from './place.js';
 import type { ProvisionKind, Provisions } from './provisions.js';
 import type { Question, QuestionHandler } from './question.js';
@@ -220,7 +220,6 @@ export interface ExtensionApi {
   inject(sessionKey: string, text: string, options?: InjectOptions): Promise<void>;
   /**
    * Registers a schedule without times: they are added while the host runs, in a handler, a command or a tool.
-   *
    * @example
    * const reminders = api.schedule<{ text: string }>('remind', ({ data }) => api.inject('main', data.text));
    * await reminders.add({ at: '2026-03-15T09:00Z', key: 'dentist', data: { text: 'The dentist at ten.' } }); // later
@@ -271,6 +270,8 @@ export interface ExtensionApi {
    *   message.content.length < 900 ? allow() : cancel('policy', { reply: sayTo(message)('too-long', { count: 150 }) }));
    */
   texts<const Rows extends TextRows>(rows: Rows): SayTo<Rows>;
+  /** The kernel of the host, for what comes to the extension from outside. */
+  readonly kernel: ExtensionKernel;
   /**
    * A folder for the files of this extension alone, made when it is first read. It lies beside the journal; a host without
    * a journal removes it when it stops.
@@ -289,9 +290,8 @@ export interface ExtensionApi {
    */
   resolvePath(path: string): string;
   /**
-   * Counts a file as one of the extension's: with `sluice run --watch` the extension is reloaded when it changes. In setup only.
+   * Counts a file as one of the extension's, by the path of `resolvePath`: `sluice run --watch` reloads it when that changes.
    *
-   * @param path is read as `resolvePath` reads it.
    * @throws SluiceError `setup-ended`.
    * @example
    * api.reloadOn(config.wordList);

@@ -1,4 +1,4 @@
-import type { Envelope, Tap } from 'sluice-kernel';
+import type { Envelope, Kernel, Tap } from 'sluice-kernel';
 import type { Schedule } from './added-times.js';
 import type { AskedQuestion, QuestionToAsk } from './question.js';
 import type { ExtensionMessage, InjectOptions, KeptSend } from './send.js';
@@ -43,6 +43,19 @@ export interface ExtensionCall {
 
 /** Runs a call of an extension, and returns what it returns. */
 export type Around = <T>(run: () => T, of: ExtensionCall) => T;
+
+/**
+ * The kernel of a host, as far as an extension may use it (extensions-that-act §10): for what comes to it from outside, such as the
+ * calls of another program. All handlers of a family judge, also those of other extensions. Each family needs the grant
+ * `dispatch:FAMILY`. A handler that dispatches uses `call.own.dispatch`, which ends a circle.
+ *
+ * Beside the errors of a kernel, `dispatch` rejects with `not-granted` and `extension-gone`.
+ *
+ * @example
+ * const outcome = await api.kernel.dispatch('agent.tool.calling', { toolName: 'shell', params }, { principal });
+ * if (outcome.status !== 'passed') return refuse(outcome);
+ */
+export type ExtensionKernel = Pick<Kernel, 'dispatch' | 'has'>;
 
 /** The events that a tap may listen to. */
 export interface TapListeners extends Pick<Tap, 'failure' | 'late'> {

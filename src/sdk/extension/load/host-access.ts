@@ -27,7 +27,8 @@ import type { RegistrationWindow } from './registration-window.js';
 /** The part of the api that the host stands behind. */
 type Hosted = Pick<
   ExtensionApi,
-  'store' | 'send' | 'reply' | 'laterSends' | 'inject' | 'texts' | 'stateDir' | 'resolvePath'
+  | ('store' | 'send' | 'reply' | 'laterSends' | 'inject' | 'texts' | 'kernel')
+  | ('stateDir' | 'resolvePath')
 >;
 
 /** The parts of the access of one extension to its host. */
@@ -79,11 +80,14 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
   const host = kernel.isAudited(extensionId)
     ? dryHost({ extensionId, host: given, ownStore, clock, log })
     : given;
+  const checkGone = (what: string): void => {
+    if (parts.isGone?.() === true) throw extensionError('extension-gone', { extensionId, what });
+  };
   const member: HostAccess['member'] = (name, what, grants = []) => {
     checkGrants(kernel, parts, grants);
     const found = host[name];
     if (found === undefined) throw extensionError('no-host', { extensionId, what });
-    if (parts.isGone?.() === true) throw extensionError('extension-gone', { extensionId, what });
+    checkGone(what);
     return found;
   };
   const store = (): ExtensionStore => host.storeOf?.(extensionId) ?? ownStore();
@@ -118,6 +122,7 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       laterSends: { list, cancel } as Omit<Schedule<ExtensionMessage>, 'add'>, // of messages
       inject: async (sessionKey, text, options) =>
         member('inject', 'api.inject', ['inject'])(extensionId, sessionKey, text, options),
+      kernel: kernelBy(parts, checkGone),
       texts: (rows) => given.textsOf?.(extensionId, rows) ?? (() => sayIn(rows)),
       get stateDir() {
         return (stateDir ??= member('stateDirOf', 'api.stateDir')(extensionId));
@@ -125,6 +130,19 @@ export function hostAccess(parts: HostAccessParts): HostAccess {
       resolvePath: (path) => resolve(configDir, path),
     },
   };
+}
+
+/** The kernel that an extension dispatches on (extensions-that-act §10). */
+function kernelBy(parts: HostAccessParts, checkGone: (what: string) => void): Hosted['kernel'] {
+  const { kernel } = parts;
+  return Object.freeze({
+    dispatch: async (family, payload, given) => {
+      checkGrants(kernel, parts, [`dispatch:${family}`]);
+      checkGone('api.kernel.dispatch');
+      return kernel.dispatch(family, payload, given);
+    },
+    has: (family) => kernel.has(family),
+  } satisfies Hosted['kernel']);
 }
 
 function questionBy(member: HostAccess['member'], extensionId: string): HostAccess['question'] {

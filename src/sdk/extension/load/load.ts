@@ -69,9 +69,8 @@ export async function startExtension(
     registration = window;
     const { grants: requested = [] } = manifest;
     const { host, configDir } = options;
-    const isGone = (): boolean => resources.isUndone;
-    const acting = { extensionId, requested, kernel, clock, host, log, configDir, isGone };
-    const access = hostAccess(acting);
+    const acting = { extensionId, requested, kernel, clock, host, log, configDir };
+    const access = hostAccess({ ...acting, isGone: () => resources.isUndone });
     const { hosted } = access;
     const api: ExtensionApi = Object.freeze({
       extensionId,
@@ -85,6 +84,7 @@ export async function startExtension(
       laterSends: hosted.laterSends,
       question: questionsOf(window, access),
       inject: hosted.inject,
+      kernel: hosted.kernel,
       texts: hosted.texts,
       schedule: access.schedule(window),
       tap: access.tap(window),
