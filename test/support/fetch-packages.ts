@@ -1,5 +1,6 @@
 import { installFrameworks } from '../adapters/frameworks.js';
 import { installSdk } from '../claude/installed/install-sdk.js';
+import { installMcpServers } from '../guard/installed/install-servers.js';
 import { corpus } from '../openclaw/installed-plugins/corpus.js';
 import { installPlugin } from '../openclaw/installed-plugins/install.js';
 import { installNode22, installOpenClaw } from './openclaw-install.js';
@@ -15,6 +16,7 @@ const fetches = {
   'Node 22': installNode22,
   'the frameworks of the adapters': installFrameworks,
   'Claude Agent SDK': installSdk,
+  'the MCP servers': installMcpServers,
   PostgreSQL: installPostgres,
   PgBouncer: installPgBouncer,
   'the plugins that are tried': async () => {

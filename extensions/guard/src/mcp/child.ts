@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import process from 'node:process';
+import { LineTransport } from './lines.js';
+import { type McpOptions, usualBytes } from './options.js';
+
+/** Milliseconds that a server has to end after its stdin has ended, and again after a SIGTERM. Clients kill a proxy after four seconds. */
+const graceMs = 1_500;
+
+/**
+ * Starts a server that is a program. It stands in a process group of its own, which ends with it: a Ctrl-C in the terminal reaches the
+ * proxy alone. Its stderr is that of this process.
+ *
+ * @throws Error (as a rejection) if it cannot be started.
+ */
+export async function startServer(
+  [file = '', ...args]: readonly string[],
+  { cwd, env, clock, maxBytes = usualBytes }: McpOptions,
+): Promise<LineTransport> {
+  const detached = process.platform !== 'win32'; // there it would open a window
+  const child = spawn(file, args, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'], detached });
+  const { stdin, stdout, pid } = child;
+  const over = new Promise((resolve) => child.once('exit', resolve));
+  const closed = new Promise((resolve) => stdout.once('close', resolve));
+  await once(child, 'spawn');
+  const kill = (signal: NodeJS.Signals): void => {
+    try {
+      if (detached && pid !== undefined) process.kill(-pid, signal);
+      else child.kill(signal);
+    } catch {
+      // nothing of it is there
+    }
+  };
+  const atExit = (): void => kill('SIGKILL');
+  process.once('exit', atExit);
+  const grace = () =>
+    new Promise<void>((resolve) => {
+      clock.setTimeout(resolve, graceMs);
+    });
+  const swept = over.then(async () => {
+    kill('SIGTERM'); // programs that it has left behind
+    await Promise.race([grace(), closed]);
+    kill('SIGKILL');
+    process.off('exit', atExit);
+    stdout.destroy(); // a program that has left the group may hold it open
+  });
+  stdin.on('error', () => undefined); // its end shows at its stdout
+  const write = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      stdin.write(text, (error) => (error == null ? resolve() : reject(error)));
+    });
+  return new LineTransport(stdout, write, maxBytes, async () => {
+    stdin.end();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      await Promise.race([over, grace()]);
+      if (child.exitCode === null && child.signalCode === null) kill(signal);
+    }
+    await swept;
+  });
+}

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { type Exchange, isSameSecret, startReceiver } from 'sluice/chat';
+import { fault } from './gate.js';
+import { type McpOptions, usualBytes } from './options.js';
+import type { Relay } from './relay.js';
+
+/** Messages of the server that wait for a stream, sessions at once, and milliseconds that one lives without a connection. */
+const [maxWaiting, maxSessions, idleMs] = [100, 16, 600_000];
+
+/** One client over streamable HTTP, with a session of its own. */
+class HttpClient extends WebStandardStreamableHTTPServerTransport {
+  readonly #options: McpOptions;
+  readonly #waiting: JSONRPCMessage[] = [];
+  #isListening = false;
+  #connections = 0;
+  /** Bytes that were sent and that nobody has read. */
+  #unread = 0;
+  #idle: { unref?(): unknown } | undefined;
+
+  constructor(options: McpOptions, taken: (id: string, client: HttpClient) => Promise<void>) {
+    const { maxBytes: maxRequestBodySize = usualBytes } = options;
+    const onsessioninitialized = (id: string) => taken(id, this);
+    super({ sessionIdGenerator: randomUUID, maxRequestBodySize, onsessioninitialized });
+    this.#options = options;
+  }
+
+  override async start(): Promise<void> {
+    const take = this.onmessage;
+    this.onmessage = (message, extra) => {
+      take?.(message, extra);
+      if (!('method' in message) || message.method !== 'notifications/cancelled') return;
+      const id = message.params?.['requestId'] as RequestId; // any other is that of no request
+      void super.send(fault(id, 'cancelled')).catch(() => undefined); // it ends the stream
+    };
+    await super.start();
+  }
+
+  /** Sends an answer on the stream of its request, and the rest on a stream that is there, or on the next one. */
+  override async send(message: JSONRPCMessage, how?: TransportSendOptions): Promise<void> {
+    const { maxBytes = usualBytes, warn } = this.#options;
+    this.#unread += JSON.stringify(message).length;
+    if (this.#unread > 4 * maxBytes) {
+      warn('a client does not read: its session ends');
+      return this.close();
+    }
+    if (!('method' in message)) return super.send(message);
+    const isProgress = message.method === 'notifications/progress';
+    if (this.#isListening && !isProgress) return super.send(message);
+    const { relatedRequestId } = how ?? {};
+    if (relatedRequestId !== undefined) return super.send(message, { relatedRequestId });
+    this.#waiting.push(message);
+    const dropped = this.#waiting.length > maxWaiting ? this.#waiting.shift() : undefined;
+    if (dropped !== undefined && 'id' in dropped && dropped.id !== undefined)
+      this.onmessage?.(fault(dropped.id, 'the client listens to no stream'));
+  }
+
+  override async close(): Promise<void> {
+    this.#stay();
+    await super.close();
+  }
+
+  /** Serves one HTTP request of this client. */
+  async serve(request: Request, to: ServerResponse): Promise<void> {
+    this.#connections++;
+    this.#stay();
+    const answer = await this.handleRequest(request);
+    const listens = request.method === 'GET' && answer.ok;
+    if (listens) this.#isListening = true;
+    if (listens) for (const one of this.#waiting.splice(0)) await this.send(one);
+    to.writeHead(answer.status, Object.fromEntries(answer.headers)).flushHeaders();
+    const count = async function* (this: HttpClient, pieces: AsyncIterable<Uint8Array>) {
+      for await (const piece of pieces) {
+        this.#unread = Math.max(0, this.#unread - piece.length);
+        yield piece;
+      }
+    };
+    const body = answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body);
+    await pipeline(body, count.bind(this), to).catch(() => undefined); // the client has gone
+    if (listens) this.#isListening = false;
+    if (--this.#connections > 0 || this.sessionId === undefined) return;
+    this.#unread = 0;
+    this.#idle = this.#options.clock.setTimeout(() => void this.close(), idleMs);
+    this.#idle.unref?.();
+  }
+
+  #stay(): void {
+    if (this.#idle !== undefined) this.#options.clock.clearTimeout(this.#idle);
+  }
+}
+
+/**
+ * Serves streamable HTTP on 127.0.0.1, under `/mcp`. It asks for the token, and refuses what a web page sends.
+ *
+ * @param begin starts the session of a client.
+ * @throws Error (as a rejection) if the port is taken.
+ */
+export async function listen(
+  options: McpOptions & { readonly token: string },
+  begin: (client: HttpClient) => Promise<Relay>,
+) {
+  const sessions = new Map<string, { readonly client: HttpClient; relay?: Relay }>();
+  const { maxBytes = usualBytes, clock, port = 0, token } = options;
+  const name = 'guard mcp';
+  const take = (exchange: Exchange) => serve(exchange);
+  const receiver = await startReceiver({ host: '127.0.0.1', port, name, clock, take });
+
+  async function serve(exchange: Exchange): Promise<void> {
+    const { request, response, path } = exchange;
+    const { method = '', headers } = request;
+    const id = headers['mcp-session-id'];
+    const known = sessions.get(String(id))?.client;
+    const isHere = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(headers.host ?? '');
+    if (!isHere || headers.origin !== undefined) return exchange.refuse(403, 'not for web pages');
+    if (!isSameSecret(headers.authorization, `Bearer ${token}`))
+      return exchange.refuse(401, 'the token is missing or wrong');
+    exchange.known();
+    if (path !== '/mcp') return exchange.refuse(404, 'it is at /mcp');
+    if (id !== undefined && known === undefined) return exchange.refuse(404, 'no such session');
+    if (known === undefined && sessions.size >= maxSessions)
+      return exchange.refuse(503, `${maxSessions} sessions are open`);
+    const client = known ?? new HttpClient(options, start);
+    const given: RequestInit = { method, headers: headers as Record<string, string> }; // a list has no place in one that is read
+    if (method === 'POST') {
+      const body = await exchange.body(maxBytes);
+      if (body === undefined) return undefined;
+      given.body = body;
+    }
+    await client.serve(new Request(`http://${headers.host}/mcp`, given), response);
+  }
+
+  async function start(id: string, client: HttpClient): Promise<void> {
+    const session: { client: HttpClient; relay?: Relay } = { client };
+    sessions.set(id, session);
+    try {
+      session.relay = await begin(client);
+      void session.relay.closed.then(() => sessions.delete(id));
+    } catch (error) {
+      sessions.delete(id);
+      throw error;
+    }
+  }
+
+  return {
+    url: `${receiver.url}/mcp`,
+    close: async () => {
+      await Promise.all([...sessions.values()].map(({ relay }) => relay?.end('client')));
+      await receiver.close();
+    },
+  };
+}
