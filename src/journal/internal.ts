@@ -1,6 +1,7 @@
 // The names of this package that only the other packages here use.
 
-export * from './backup/backup-journal.js';
+export { backupJournal } from './backup/backup-journal.js';
+export { compactJournal, newEnding, restoreJournal } from './backup/replace-journal.js';
 export * from './commit/commit-queue.js';
 export { databaseJournal, writtenKeyValues } from './commit/database-journal.js';
 export { againMs, logJournalFailure, mayPass, patiently } from './commit/journal-failure.js';

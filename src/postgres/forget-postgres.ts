@@ -1,5 +1,6 @@
 import {
   type Forgotten,
+  type Found,
   forgetPage,
   forgetTexts,
   forgottenDispatch,
@@ -15,18 +16,24 @@ import { tendPostgresJournal } from './postgres-journal.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 import { dispatchesTable, JoinedWrites, sendsTable, updatesTable } from './rows/postgres-tables.js';
 import { WorkingRows } from './rows/working-rows.js';
+import { dropValues } from './rows/working-values.js';
+
+/** Messages whose rows are read at once. */
+const atOnce = 50;
 
 /**
- * Removes the texts of a sender or a conversation from the tables of a journal that no host uses (durability §13.6). The server
+ * Removes the texts of a sender or a conversation from the tables of a journal that no host uses (durability §13.6): all of them in one transaction. The server
  * keeps the rows as they were until a vacuum, and in its own log and backups: that is its operator's.
  *
  * @param isDry only counts: hosts may run meanwhile.
+ * @param signal ends it before anything has changed.
  * @throws SluiceError (as a rejection) `journal-in-use` while a host has a lease, `not-a-journal` or `database-...`.
  */
 export async function forgetInPostgres(
   given: PostgresConnections,
   whose: Whose,
   isDry: boolean,
+  signal: AbortSignal,
 ): Promise<Forgotten> {
   await using journal = await tendPostgresJournal(given);
   const { query, transaction, address } = withFailures(given);
@@ -40,11 +47,19 @@ export async function forgetInPostgres(
         'SELECT * FROM sluice_sessions WHERE session_key > $1 ORDER BY session_key LIMIT $2';
       return (await query(sql, [afterKey, forgetPage])).map(tables.sessionsTable.record);
     },
-    forget: (sessionIds: readonly string[], messages: readonly string[]) =>
+    forget: ({ sessions, messages, questions }: Found) =>
       transaction(async (within) => {
         for (const table of ['transcripts', 'sessions'])
-          await within(`DELETE FROM sluice_${table} WHERE session_id = ANY($1)`, [sessionIds]);
-        if (messages.length > 0) await forgetMessages(within, messages);
+          await within(`DELETE FROM sluice_${table} WHERE session_id = ANY($1)`, [sessions]);
+        await dropValues(
+          within,
+          '(namespace, key) IN (SELECT * FROM unnest($1::text[], $2::text[]))',
+          [questions.map(({ namespace }) => namespace), questions.map(({ key }) => key)],
+        );
+        for (let at = 0; at < messages.length; at += atOnce) {
+          signal.throwIfAborted();
+          await forgetMessages(within, messages.slice(at, at + atOnce));
+        }
       }),
   };
   return await forgetTexts(rows, whose, isDry);

@@ -19,9 +19,9 @@ export const postgresJournals: JournalKind = {
     const { readPostgresHosts } = await import('./postgres-reader.js');
     return withConnections(at, {}, readPostgresHosts);
   },
-  forget: async (at, whose, isDry) => {
+  forget: async (at, ...given) => {
     const { forgetInPostgres } = await import('./forget-postgres.js');
-    return forgetInPostgres(await connectTo(at), whose, isDry);
+    return forgetInPostgres(await connectTo(at), ...given);
   },
   migrate: async (at) => {
     const { migratePostgres } = await import('./postgres-schema.js');

@@ -101,7 +101,8 @@ describe('a journal whose schema is damaged', { timeout: secondsMs }, () => {
     bytes.write('CREATE TABLE sands', bytes.indexOf('CREATE TABLE sends'));
     writeFileSync(path, bytes);
     await expect(openJournal(path)).rejects.toThrow(code('database-damaged'));
-    const { kept, moved, copy } = repairJournal(path, 'x');
+    const { signal } = new AbortController();
+    const { kept, moved, copy } = await repairJournal(path, 'x', signal);
     expect([kept, moved]).toEqual([5, 0]);
     expect(readFileSync(copy ?? '').equals(bytes)).toBe(true);
     await (await openJournal(path)).close();

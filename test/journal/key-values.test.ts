@@ -75,7 +75,10 @@ describe('a store in the file of a journal (extensions-that-act §2)', () => {
     ]);
     expect(problems).toContain('body: its sum does not fit');
     await reader.close();
-    expect(repairJournal(path, 'now')).toMatchObject({ status: 'repaired', moved: 1 });
+    expect(await repairJournal(path, 'now', new AbortController().signal)).toMatchObject({
+      status: 'repaired',
+      moved: 1,
+    });
     const repaired = await readJournal(path);
     expect(await repaired.keyValues.namespaces()).toEqual([
       { namespace: 'acme', keys: 1, bytes: 7 },

@@ -11,7 +11,8 @@ describeScrub('a journal in PostgreSQL', async () => {
   const url = await newDatabase();
   return {
     open: (given) => openPostgresJournal(connect(url), given),
-    forget: (whose, isDry = false) => forgetInPostgres(connect(url), whose, isDry),
+    forget: (whose, isDry = false) =>
+      forgetInPostgres(connect(url), whose, isDry, new AbortController().signal),
     all: async (journal) => {
       await journal.close();
       const { query, close } = connect(url);

@@ -315,9 +315,10 @@ async function repairAndCompare(
   state: JournalState,
   faults: string[],
 ): Promise<{ repair: string; kept: number }> {
-  let report: ReturnType<typeof repairJournal>;
+  const { signal } = new AbortController();
+  let report: Awaited<ReturnType<typeof repairJournal>>;
   try {
-    report = repairJournal(path, 'x');
+    report = await repairJournal(path, 'x', signal);
   } catch (error) {
     return { repair: codeOf(error), kept: 0 };
   } finally {
@@ -325,7 +326,8 @@ async function repairAndCompare(
       rmSync(`${path}.damaged-x${suffix}`, { force: true });
   }
   if (report.problems.length === 0) faults.push('repaired, and nothing was said to be wrong');
-  if (journalProblems(path).length > 0) faults.push('repaired, and it is still damaged');
+  if ((await journalProblems(path, signal)).length > 0)
+    faults.push('repaired, and it is still damaged');
   const journal = await openJournal(path);
   const records = await recordsOf(journal, journal.store);
   for (const record of records)

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { JournalCounts } from '@sluice/journal';
-import { backupJournal, restoreJournal } from '@sluice/journal/internal';
+import { backupJournal, newEnding, restoreJournal } from '@sluice/journal/internal';
 import { isSluiceError } from 'sluice-kernel';
 import { CommandError, interrupted } from '../errors/command-error.js';
 import { checkFile } from '../errors/file-error.js';
@@ -21,7 +21,7 @@ export const backup: Action<JournalChoice> = {
     const to = resolve(shell.cwd, file);
     if (existsSync(to)) throw alreadyThere(to);
     const { bytes, counts } = await copying(
-      { from: path, to, part: `${to}.part`, options, shell },
+      { what: 'copied', from: path, to, part: `${to}.part`, options, shell },
       (stop) => backupJournal(path, to, stop),
     );
     const files = `${path}-state`;
@@ -46,8 +46,8 @@ export const restore: Action<JournalChoice> = {
     const from = resolve(shell.cwd, file);
     checkFile(from, from, 'Name a file that `sluice journal backup` has made.');
     const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
-    const { bytes, counts, kept } = await copying(
-      { from, to: path, part: `${path}.restored`, options, shell },
+    const { bytes, counts, kept } = await inPlace(
+      { what: 'restored', from, to: path, options, shell },
       (stop) => restoreJournal(path, from, stamp, stop),
     );
     return {
@@ -66,20 +66,40 @@ function openIn({ updates: { accepted, handling }, sends }: JournalCounts): stri
   return `${open} and ${counted(sends.prepared + sends.sending, 'send', 'sends')} in it have not ended`;
 }
 
-interface Copying extends Readonly<Record<'from' | 'to' | 'part', string>> {
+interface Copying {
+  /** The word for it, as the bar has it. */
+  readonly what: string;
+  readonly from?: string;
+  readonly to: string;
+  readonly part: string;
   readonly options: JournalChoice;
   readonly shell: Shell;
 }
 
-/** Copies a journal, shows how much of it is copied, and names the file that is written in the errors of the file system. */
+/** Works on a journal in its place. @throws as `copying`. */
+export function inPlace<T>(
+  given: Omit<Copying, 'part'>,
+  work: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return copying({ ...given, part: given.to + newEnding }, work);
+}
+
+/**
+ * Copies a journal, shows how much of it is copied, and names the file that is written in the errors of the file system.
+ *
+ * @throws CommandError `interrupted`, `file-exists` or `unwritable-file`; SluiceError.
+ */
 async function copying<T>(
-  { from, to, part, options, shell }: Copying,
+  { what, to, from = to, part, options, shell }: Copying,
   copy: (stop: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = shell.takeStop();
+  const copied = (): number | undefined => {
+    const bytes = sizeOf(part) + sizeOf(`${part}-wal`);
+    return bytes === 0 ? undefined : bytes / sizeOf(from);
+  };
   try {
-    const copied = (): number => sizeOf(part) / sizeOf(from);
-    return await withProgress(shell, options, 'copied', () => copy(stop), copied);
+    return await withProgress(shell, options, what, () => copy(stop), copied);
   } catch (error) {
     if (stop.aborted && error === stop.reason) throw interrupted(stop, `${to} is as it was`);
     if (isSluiceError(error)) throw error;

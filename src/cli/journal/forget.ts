@@ -3,6 +3,7 @@ import { Option } from 'commander';
 import { badArguments } from '../errors/command-error.js';
 import type { Action } from '../resource/resource.js';
 import { placeName } from '../settings/journal-place.js';
+import { inPlace } from './backup.js';
 import { type JournalChoice, journalPlace } from './journal-of.js';
 
 /** The options of `sluice journal forget`. */
@@ -25,11 +26,13 @@ export const forget: Action<ForgetOptions> = {
     const whose = whoseOf(options);
     const isDry = options.dryRun === true;
     const place = await journalPlace(options, shell);
-    const counts = await ('path' in place
-      ? forgetInFile(place.path, whose, isDry)
-      : place.kind.forget(place, whose, isDry));
-    const { open, ...gone } = counts;
     const journal = placeName(place);
+    const counts = await inPlace({ what: 'forgetting', to: journal, options, shell }, (stop) =>
+      'path' in place
+        ? forgetInFile(place.path, whose, isDry, stop)
+        : place.kind.forget(place, whose, isDry, stop),
+    );
+    const { open, ...gone } = counts;
     const list = Object.entries(gone).map(([what, count]) => `${what} ${count}`);
     const left = `messages that have not ended, and stay: ${open}. Run it again when the next host has ended them`;
     return {

@@ -7,7 +7,7 @@ import { withProgress } from '../print/progress-bar.js';
 import { type Answer, resource } from '../resource/resource.js';
 import { placeName } from '../settings/journal-place.js';
 import { counted, printable } from '../shell/text.js';
-import { backup, restore } from './backup.js';
+import { backup, inPlace, restore } from './backup.js';
 import { type ForgetOptions, forget } from './forget.js';
 import {
   journalFile,
@@ -124,7 +124,9 @@ export const addCommand = resource<JournalOptions>({
         'write the file anew without its free pages, while no host uses it: a file of an early version of Sluice does not shrink by itself',
       work: async ({ args: [journal], options, shell }) => {
         const path = await journalFile({ ...options, ...definedFields({ journal }) }, shell);
-        const report = compactJournal(path);
+        const report = await inPlace({ what: 'compacted', to: path, options, shell }, (stop) =>
+          compactJournal(path, stop),
+        );
         const { bytesBefore, bytesAfter } = report;
         return {
           data: [{ journal: path, ...report }],
@@ -140,7 +142,9 @@ export const addCommand = resource<JournalOptions>({
       work: async ({ options, shell }) => {
         const path = await journalFile(options, shell);
         const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
-        const report = repairJournal(path, stamp);
+        const report = await inPlace({ what: 'repaired', to: path, options, shell }, (stop) =>
+          repairJournal(path, stamp, stop),
+        );
         const { status, problems, kept, moved, sideFile, copy } = report;
         const lines =
           status === 'well'

@@ -12,6 +12,7 @@ const width = 24;
  * Shows on stderr how far some work has come, if it takes more than two seconds and a person looks: a terminal, and no `--json`. The
  * line is gone when the work has ended.
  *
+ * @param work may clear the line before it prints.
  * @param measure gives the part that is done, from 0 to 1; `undefined` if nobody knows.
  * @example
  * await withProgress(shell, options, 'copying', () => copy(signal), () => sizeOf(part) / sizeOf(file));
@@ -20,11 +21,11 @@ export async function withProgress<T>(
   { stderr, isTerminal }: Pick<Shell, 'stderr' | 'isTerminal'>,
   { json = false }: { readonly json?: boolean },
   what: string,
-  work: () => Promise<T>,
+  work: (clear: () => void) => Promise<T>,
   measure: () => number | undefined = () => undefined,
   clock: Clock = systemClock,
 ): Promise<T> {
-  if (!isTerminal.stderr || json) return work();
+  if (!isTerminal.stderr || json) return work(() => undefined);
   const fromMs = clock.monotonicMs();
   let isDrawn = false;
   const write = (text: string): void => void stderr.write(text).catch(() => undefined); // nobody looks any more
@@ -33,12 +34,15 @@ export async function withProgress<T>(
     write(`\r\x1b[2K${barOf(what, measure(), clock.monotonicMs() - fromMs)}`);
     timer = clock.setTimeout(draw, redrawMs);
   };
+  const clear = (): void => {
+    if (isDrawn) write('\r\x1b[2K');
+  };
   let timer = clock.setTimeout(draw, quietMs);
   try {
-    return await work();
+    return await work(clear);
   } finally {
     clock.clearTimeout(timer);
-    if (isDrawn) write('\r\x1b[2K');
+    clear();
   }
 }
 

@@ -15,7 +15,7 @@ import { counted, printable } from '../shell/text.js';
 /**
  * Dispatches the records of a journal again, and prints the differences.
  *
- * @param isOff names the handlers whose results are not compared.
+ * @param isOff names the handlers whose results are not compared. @param clear takes away what stands in the way of a line.
  * @returns how many were replayed, and how many would come to something else today.
  */
 export async function replayJournal(
@@ -25,9 +25,10 @@ export async function replayJournal(
     readonly json: boolean;
     readonly records: AsyncIterable<DispatchRecord> | Iterable<DispatchRecord>;
     readonly isOff: (author: Author) => boolean;
+    readonly clear: () => void;
   },
 ) {
-  const { json, records, isOff } = wanted;
+  const { json, records, isOff, clear } = wanted;
   let [replayed, differing] = [0, 0];
   const left = new Map<string, number>();
   const palette = palettes.stdout;
@@ -40,6 +41,7 @@ export async function replayJournal(
       stdout.lines([jsonLine(dataOf(one))]);
     } else if (one.differences.length > 0) {
       const { family, eventId: id } = one.recorded.event;
+      clear();
       stdout.lines([
         palette.strong(`${family} ${printable(id)}`),
         ...one.differences.flatMap(({ what }) =>
@@ -50,6 +52,7 @@ export async function replayJournal(
     if (one.differences.length > 0) differing++;
     await stdout.flush();
   }
+  clear();
   if (!json) {
     const reasons = [...left].map(([why, count]) => `${count} ${words[why] ?? why}`);
     const rest = reasons.length === 0 ? '' : `; not replayed: ${reasons.join(', ')}`;

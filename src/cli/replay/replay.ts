@@ -1,24 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { cutOff, runAgentTurn } from '@sluice/agent';
 import { contributeDefaultChoices } from '@sluice/host/internal';
-import type { DispatchRecord, JournalReader } from '@sluice/journal';
+import type { JournalReader } from '@sluice/journal';
 import type { AgentProvider, TranscriptEntry } from '@sluice/sdk/stream';
-import {
-  definedFields,
-  type FamilyName,
-  type Instrument,
-  isSluiceError,
-  type Kernel,
-  type Logger,
-  openKernel,
-} from 'sluice-kernel/internal';
+import type { Instrument, Kernel, Logger } from 'sluice-kernel/internal';
 import { badArguments, checkNotStopped } from '../errors/command-error.js';
 import { errorLine } from '../errors/error-line.js';
-import { checkFile } from '../errors/file-error.js';
-import { allDispatches, openJournalOf, unknownEvent } from '../journal/journal-of.js';
+import { openJournalOf } from '../journal/journal-of.js';
 import { openPipeline } from '../pipeline/pipeline.js';
 import { dispatchPrinter } from '../print/dispatch-printer.js';
+import { withProgress } from '../print/progress-bar.js';
 import { addPipelineOptions, type PipelineOptions } from '../settings/flags.js';
 import { openLog } from '../settings/logger.js';
 import { checkRecording, lineError, recordingLines } from '../settings/recording-file.js';
@@ -26,6 +17,7 @@ import { readSettings } from '../settings/settings.js';
 import { asCliCommand } from '../shell/cli-command.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import type { AddCommand, Addition, RecordingReader, Shell } from '../shell/shell.js';
+import { chosenDispatches, type JournalReplayOptions } from './chosen-dispatches.js';
 import { type EffectsTrap, trapEffects } from './effects-trap.js';
 import { observersOf, replayJournal } from './replay-journal.js';
 
@@ -167,16 +159,6 @@ async function recordingReader(additions: readonly Addition[]): Promise<Recordin
   throw badArguments('recordings are named, and nothing here reads them', 'Leave them out.');
 }
 
-/** The options of a replay of a journal. */
-interface JournalReplayOptions {
-  readonly event?: string;
-  readonly payload?: string;
-  readonly family?: string;
-  readonly last?: string;
-  readonly observers?: boolean;
-  readonly allowIo?: boolean;
-}
-
 /**
  * Replays a journal through the extensions of the settings, with every way out of the process shut (spec §20.7).
  *
@@ -192,8 +174,15 @@ async function replayFromJournal(
   await using log = openLog(settings, shell, { level: 'error', debug });
   await using reader = await openJournalOf({ ...options, journal }, shell);
   using trap = options.allowIo === true ? undefined : trapEffects();
-  const dispatches: JournalReader['dispatches'] = (filter) =>
-    trap === undefined ? reader.dispatches(filter) : trap.outside(() => reader.dispatches(filter));
+  const [newest] = await reader.dispatches({ withinLast: 1, limit: 1 });
+  let [first, last] = [0, 0];
+  const dispatches: JournalReader['dispatches'] = async (filter) => {
+    const read = () => reader.dispatches(filter);
+    const found = await (trap === undefined ? read() : trap.outside(read));
+    first ||= found[0]?.seq ?? 0;
+    last = found.at(-1)?.seq ?? last;
+    return found;
+  };
   await using pipeline = await openPipeline(settings, log.logger, {
     trace: true,
     ...(options.observers !== true && { instrument: silentObservers }),
@@ -202,88 +191,17 @@ async function replayFromJournal(
   shell.stderr.lines(errors.map((error) => errorLine(error, debug)));
   contributeDefaultChoices(kernel); // the last resort of a host, without which a selection would fail closed
   const isOff = options.observers === true ? () => false : observersOf(kernel);
-  const records = await chosenDispatches({ dispatches }, kernel, options, shell);
   shell.takeStop();
   const json = options.json === true;
-  const { differing } = await replayJournal(kernel, shell, { json, isOff, records });
+  const work = async (clear: () => void) => {
+    const records = await chosenDispatches({ dispatches }, kernel, options, shell);
+    return replayJournal(kernel, shell, { json, isOff, records, clear });
+  };
+  const read = (): number => (last - first) / ((newest?.seq ?? 0) - first);
+  const { differing } = await withProgress(shell, { json }, 'read and replayed', work, read);
   reportAttempts(trap, shell);
   checkNotStopped(shell, 'not all of it was replayed');
   return differing === 0 && errors.length === 0 ? exitCodes.ok : exitCodes.failed;
-}
-
-/**
- * The records of a journal that the options ask for.
- *
- * @throws CommandError `bad-arguments` if they make no sense together, or the payload does not fit; `unknown-event`.
- */
-async function chosenDispatches(
-  reader: Pick<JournalReader, 'dispatches'>,
-  kernel: Kernel,
-  { event: eventId, payload, family, last = '' }: JournalReplayOptions,
-  { stdin, cwd }: Pick<Shell, 'stdin' | 'cwd'>,
-): Promise<AsyncIterable<DispatchRecord> | readonly DispatchRecord[]> {
-  if (last !== '' && family === undefined)
-    throw badArguments('--last counts dispatches of a --family', 'Write --family NAME --last 20.');
-  if (last !== '' && !/^[1-9]\d{0,4}$/.test(last))
-    throw badArguments(`--last is "${last}"`, 'Write a number from 1 to 99999.');
-  if (payload !== undefined && eventId === undefined)
-    throw badArguments('--payload belongs to one dispatch', 'Name it: --event ID.');
-  if (family !== undefined) orBadArguments(() => openKernel(kernel).plan(family));
-  const records = allDispatches(reader, definedFields({ eventId, family: family as FamilyName })); // a custom one has some, too
-  if (eventId === undefined && last === '') return records;
-  const all: DispatchRecord[] = [];
-  for await (const record of records) {
-    all.push(record);
-    if (last !== '' && all.length > Number(last)) all.shift();
-  }
-  if (eventId !== undefined && all.length === 0) throw unknownEvent(eventId);
-  if (payload === undefined) return all;
-  const path = resolve(cwd, payload);
-  if (payload !== '-')
-    checkFile(path, payload, 'Name a file with a payload in JSON, or - for stdin.');
-  const text = payload === '-' ? await readText(stdin) : readFileSync(path, 'utf8');
-  return all.map((record) => withPayload(record, text, kernel));
-}
-
-/** A record as if the payload had been another. What was left out of it then is there now. */
-function withPayload(
-  { omitted: _, ...record }: DispatchRecord,
-  text: string,
-  kernel: Kernel,
-): DispatchRecord {
-  const { payload: __, ...body } = JSON.parse(record.body) as { readonly event: object } & Record<
-    string,
-    unknown
-  >; // as the journal writes it
-  let payload: unknown;
-  try {
-    payload = JSON.parse(text);
-  } catch {
-    // told below
-  }
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
-    throw badArguments(
-      'the payload is no object in JSON',
-      'Write one such as {"content":"hello"}.',
-    );
-  const { config: ___, ...given } = payload as Readonly<Record<string, unknown>>; // a replay leaves it out, too
-  orBadArguments(() => openKernel(kernel).parsePayload(record.family, structuredClone(given)));
-  return { ...record, body: JSON.stringify({ ...body, event: { ...body.event, payload } }) };
-}
-
-/** Has the kernel check a value of the command line. @throws CommandError `bad-arguments`, with its words. */
-function orBadArguments(check: () => unknown): void {
-  try {
-    check();
-  } catch (thrown) {
-    throw isSluiceError(thrown) ? badArguments(thrown.message, thrown.hint) : thrown;
-  }
-}
-
-async function readText(stream: AsyncIterable<unknown>): Promise<string> {
-  let text = '';
-  for await (const part of stream) text += String(part);
-  return text;
 }
 
 /** Observers decide nothing and only have effects, so they are not called. */

@@ -14,6 +14,8 @@ const program = `
   try {
     const database = new Driver(process.argv[2], { timeout: 60000 });
     const [sql, ...values] = process.argv.slice(3);
+    process.umask(0o077);
+    try { database.exec('PRAGMA auto_vacuum = INCREMENTAL') } catch {} // of a copy: a file that is read refuses it
     const statement = database.prepare(sql);
     told({ hex: statement.reader ? statement.all(values)[0].hex : (statement.run(values), '') });
   } catch (error) {

@@ -3,10 +3,12 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
+  fchownSync,
   openSync,
   type Stats,
   statSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 
 /**
  * Makes the file of a database for its user alone (mode 0600), and takes rights from others where it and the files beside
@@ -18,11 +20,27 @@ import {
 export function makePrivate(path: string, suffixes: readonly string[] = ['-wal', '-shm']): void {
   try {
     // never one that is there: to close it would give up the locks that this process has on it
-    if (!existsSync(path)) closeSync(openSync(path, 'wx', 0o600));
+    if (!existsSync(path)) newPrivateFile(path);
   } catch {
     return; // the driver says what is wrong with it
   }
   for (const suffix of ['', ...suffixes]) tighten(path + suffix);
+}
+
+/**
+ * Makes an empty file for its user alone. Root makes it for the owner of the folder, or of the file whose place it takes: a host that
+ * is not root has to read it.
+ *
+ * @throws the error of the file system, such as `EEXIST`.
+ */
+export function newPrivateFile(path: string, inPlaceOf = path): void {
+  const { uid, gid } = entryAt(inPlaceOf) ?? entryAt(dirname(path)) ?? {};
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    if (process.getuid?.() === 0 && uid && gid !== undefined) fchownSync(file, uid, gid);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Gives the mode of a file, in octal digits, if others than its owner may read it; else `undefined`. */
@@ -41,10 +59,10 @@ export function entryAt(path: string): Stats | undefined {
   }
 }
 
-/** Copies a file, if it is there, into a new one for this user alone: nobody else may read it, not even for a moment. */
+/** Copies a file, if it is there, into a new one of its owner alone: nobody else may read it, not even for a moment. */
 export function copyPrivately(from: string, to: string): void {
   if (!existsSync(from)) return;
-  closeSync(openSync(to, 'wx', 0o600));
+  newPrivateFile(to, from);
   copyFileSync(from, to);
   chmodSync(to, 0o600);
 }

@@ -1,10 +1,10 @@
 import { isSluiceError } from 'sluice-kernel';
+import { atOnce } from '../database/in-turns.js';
 import { openSqlite, type SqliteDatabase, type SqliteOptions } from '../database/open-sqlite.js';
 import { entryAt } from '../database/private-file.js';
 import { journalError } from '../errors.js';
-import { examineRows } from '../rows/examine-rows.js';
+import { checkRows } from '../rows/examine-rows.js';
 import { applicationId, checkSchema, makeSchema, schemaVersion } from '../rows/journal-schema.js';
-import { damageError } from '../rows/table-rows.js';
 
 /** The options of opening the file of a journal. */
 interface JournalFileOptions extends SqliteOptions {
@@ -41,9 +41,7 @@ export function openJournalFile(path: string, options: JournalFileOptions = {}):
     if (isNew && isOwner) database.transaction(() => makeSchema(database));
     checkHead(database);
     checkSchema(database);
-    if (isChecked)
-      for (const [first] of examineRows(database))
-        if (first !== undefined) throw damageError(path, first);
+    if (isChecked) atOnce(checkRows(database));
     return database;
   } catch (error) {
     database.close();
@@ -77,12 +75,6 @@ export function checkHead(database: SqliteDatabase): void {
 /** Returns the one number that a statement gives. */
 export function numberOf(database: SqliteDatabase, sql: string): number {
   return Number(Object.values(database.prepare(sql).get() ?? {})[0] ?? 0);
-}
-
-/** Writes a file anew without its free pages, and takes its log into it: nothing that was deleted is left in either. */
-export function writeAnew(database: SqliteDatabase): void {
-  database.exec('VACUUM'); // with the free pages' list of a file of today: openSqlite asks for it
-  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
 /**

@@ -1,7 +1,9 @@
 import { systemClock } from 'sluice-kernel';
-import { writtenKeyValues } from '../commit/database-journal.js';
+import { copyJournal } from '../backup/backup-journal.js';
+import { replaced } from '../backup/replace-journal.js';
+import { inTurns } from '../database/in-turns.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
-import { lockJournal, openJournalFile, writeAnew } from '../file/journal-file.js';
+import { openJournalFile } from '../file/journal-file.js';
 import {
   dispatchesTable,
   sendsTable,
@@ -14,7 +16,9 @@ import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 import { tableRows } from '../rows/table-rows.js';
 import { sqliteRecords } from '../sqlite/sqlite-reader.js';
 import {
+  type ForgetfulRows,
   type Forgotten,
+  type Found,
   forgetPage,
   forgetTexts,
   forgottenDispatch,
@@ -24,43 +28,65 @@ import {
 } from './forget-texts.js';
 
 /**
- * Removes the texts of a sender or a conversation from the file of a journal that no host uses, and writes the file anew, so that
- * nothing of them is left in its free pages or its log. A run that was killed is completed by the next (durability §13.6).
+ * Removes the texts of a sender or a conversation from the file of a journal that no host uses: from a copy, which then takes its
+ * place. So nothing of them is left in free pages or the log, and a run that was killed or stopped has changed nothing (durability
+ * §13.6).
  *
  * @param isDry only counts: a host may run meanwhile.
- * @throws SluiceError (as a rejection) `journal-in-use`, or as `openSqlite`; `database-damaged` for a row that cannot be read.
+ * @param signal ends it before anything has changed.
+ * @throws as `compactJournal`.
  * @example
- * const { messages } = await forgetInFile('./sluice.db', { of: 'sender', id: '4711' });
+ * const { messages } = await forgetInFile('./sluice.db', { of: 'sender', id: '4711' }, false, signal);
  */
-export async function forgetInFile(path: string, whose: Whose, isDry = false): Promise<Forgotten> {
-  using _lock = isDry ? undefined : lockJournal(path);
-  using database = openJournalFile(path, { readonly: isDry });
+export async function forgetInFile(
+  path: string,
+  whose: Whose,
+  isDry: boolean,
+  signal: AbortSignal,
+): Promise<Forgotten> {
+  const forget = (database: SqliteDatabase): Promise<Forgotten> =>
+    forgetTexts(rowsIn(database, signal), whose, isDry);
+  if (isDry) {
+    using database = openJournalFile(path, { readonly: true });
+    return await forget(database);
+  }
+  const make = async (made: string, file: string): Promise<Forgotten> => {
+    await copyJournal(path, made, signal, file);
+    using database = openJournalFile(made, { wholeCheckBytes: 0 });
+    database.exec('PRAGMA secure_delete = ON'); // no text that is gone is left in a free page
+    const forgotten = await forget(database);
+    database.exec('PRAGMA incremental_vacuum');
+    database.exec('PRAGMA journal_mode = DELETE'); // it takes its log in, and can get another name
+    return forgotten;
+  };
+  return (await replaced(path, signal, make)).more;
+}
+
+function rowsIn(database: SqliteDatabase, signal: AbortSignal): ForgetfulRows {
   const sessions = tableRows(database, sessionsTable);
-  const write = async <T>(
-    run: (at: { readonly values: SqliteKeyValues }) => T | Promise<T>,
-  ): Promise<T> => database.transaction(() => run({ values }));
-  const values = new SqliteKeyValues(database, () => systemClock.now());
-  const rows = {
+  return {
     ...sqliteRecords(database),
-    keyValues: writtenKeyValues(values, { write, later: write }),
-    sessions: async (afterKey: string) =>
+    keyValues: new SqliteKeyValues(database, () => systemClock.now()),
+    sessions: async (afterKey) =>
       sessions
         .read('session_key > ? ORDER BY session_key LIMIT ?', [afterKey, forgetPage])
         .map(sessionsTable.record),
-    forget: async (sessionIds: readonly string[], messages: readonly string[]) =>
-      database.transaction(() => {
-        for (const table of [transcriptsTable, sessionsTable])
-          for (const id of sessionIds) tableRows(database, table).delete('session_id = ?', id);
-        forgetMessages(database, messages);
-      }),
+    forget: (found) => inTurns(forgetRows(database, found), signal),
   };
-  if (!isDry) database.exec('PRAGMA secure_delete = ON');
-  const forgotten = await forgetTexts(rows, whose, isDry);
-  if (!isDry) writeAnew(database); // also if nothing was found: a run before may have been killed here
-  return forgotten;
 }
 
-function forgetMessages(database: SqliteDatabase, ids: readonly string[]): void {
+/** Does it in one transaction, a step for each message. */
+function* forgetRows(database: SqliteDatabase, found: Found): Generator<void, void> {
+  const values = new SqliteKeyValues(database, () => systemClock.now());
+  database.exec('BEGIN');
+  for (const table of [transcriptsTable, sessionsTable])
+    for (const id of found.sessions) tableRows(database, table).delete('session_id = ?', id);
+  for (const { namespace, key } of found.questions) values.write(namespace, key, undefined, {});
+  yield* forgetMessages(database, found.messages);
+  database.exec('COMMIT');
+}
+
+function* forgetMessages(database: SqliteDatabase, ids: readonly string[]): Generator<void, void> {
   const updates = tableRows(database, updatesTable);
   const sends = tableRows(database, sendsTable);
   const dispatches = tableRows(database, dispatchesTable);
@@ -78,5 +104,6 @@ function forgetMessages(database: SqliteDatabase, ids: readonly string[]): void 
         : forgottenDispatch(kept);
       dispatches.change(row, dispatchesTable.row({ body, omitted }));
     }
+    yield;
   }
 }

@@ -1,4 +1,5 @@
-import type { KeyValues } from '@sluice/sdk/extension';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { KeyValueReader } from '@sluice/sdk/extension';
 import { entryKinds } from '../entry-kinds.js';
 import {
   type DispatchRecord,
@@ -30,20 +31,24 @@ export const forgetPage = 500;
 
 /** The rows of a journal that no host uses. */
 export interface ForgetfulRows extends Pick<JournalReader, 'updates' | 'sends' | 'dispatches'> {
-  readonly keyValues: KeyValues;
+  readonly keyValues: KeyValueReader;
   /** The next sessions in the order of their keys: as many as a page has, if there are. */
   sessions(
     afterKey: string,
   ): Promise<readonly Readonly<Record<'sessionKey' | 'sessionId' | 'body', string>>[]>;
-  /** Drops sessions with their transcripts, and then removes the texts of messages with all that followed from each: in one transaction. */
-  forget(sessionIds: readonly string[], messages: readonly string[]): Promise<void>;
+  /**
+   * Drops sessions with their transcripts and questions, and removes the texts of messages with all that followed from each: all of it,
+   * or nothing.
+   */
+  forget(found: Found): Promise<void>;
 }
 
-/** A deletion has room; with a quota the namespace is counted. */
-const quota = { maxKeys: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER };
-
-/** Messages whose texts go in one transaction. Of each goes all or nothing, so a run after one that was killed finds the rest. */
-const atOnce = 50;
+/** The sessions and messages, by their ids, and the questions that are forgotten. */
+export interface Found {
+  readonly sessions: readonly string[];
+  readonly messages: readonly string[];
+  readonly questions: readonly Readonly<Record<'namespace' | 'key', string>>[];
+}
 
 /**
  * Removes the texts of a sender or a conversation from a journal (durability §13.6). It reads all rows, a page at a time.
@@ -86,13 +91,7 @@ export async function forgetTexts(
     next = await rows.sessions(next.at(-1)?.sessionKey ?? '');
   }
   const counts = { messages: messages.size, sends, sessions: sessions.length };
-  if (!isDry) {
-    await rows.forget(sessions, []); // before the messages by which they are found
-    for (const { namespace, key } of questions)
-      await rows.keyValues.write(namespace, key, undefined, { quota });
-    const ids = [...messages];
-    while (ids.length > 0) await rows.forget([], ids.splice(0, atOnce));
-  }
+  if (!isDry) await rows.forget({ sessions, messages: [...messages], questions });
   return { ...counts, questions: questions.length, open };
 }
 
@@ -105,16 +104,17 @@ async function* all<Row extends { readonly seq: number }>(
     yield* rows;
     afterSeq = rows.at(-1)?.seq ?? afterSeq;
     isMore = rows.length === forgetPage;
+    await nextTurn(); // a signal may come
   }
 }
 
 /** The questions that name them, but for those of open messages. */
 async function questionsOf(
-  values: KeyValues,
+  values: KeyValueReader,
   names: (body: string) => boolean,
   busy: ReadonlySet<string>,
 ) {
-  const found: { readonly namespace: string; readonly key: string }[] = [];
+  const found: Found['questions'][number][] = [];
   for (const { namespace } of await values.namespaces()) {
     if (!/^\/(?:approvals|questions)\//.test(namespace)) continue;
     for (const { key, body } of await values.list(namespace, { prefix: '', limit: 1_000_000 }))

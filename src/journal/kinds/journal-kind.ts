@@ -22,7 +22,7 @@ export interface JournalKind {
   /** Reads the hosts that have a journal, the oldest first. */
   hosts(at: JournalAddress): Promise<readonly JournalHost[]>;
   /** Removes the texts of a sender or a conversation, as `forgetInFile` does. */
-  forget(at: JournalAddress, whose: Whose, isDry: boolean): Promise<Forgotten>;
+  forget(...given: [JournalAddress, Whose, isDry: boolean, AbortSignal]): Promise<Forgotten>;
   /** Makes the tables of a journal, or brings them up to this version. */
   migrate(at: JournalAddress): Promise<JournalMigration>;
 }

@@ -42,6 +42,14 @@ export function* examineRows(database: SqliteDatabase): Generator<readonly Damag
   }
 }
 
+/** Does the same. @throws SluiceError `database-damaged` for the first damage. @param path named in it. */
+export function* checkRows(database: SqliteDatabase, path = database.path): Generator<void, void> {
+  for (const [first] of examineRows(database)) {
+    if (first !== undefined) throw damageError(path, first);
+    yield;
+  }
+}
+
 /** Counts the next rows that fit into some bytes together; at least one. */
 function rowsWithin(bytes: number, sizes: readonly SqliteRow[]): number {
   let sum = 0;

@@ -9,9 +9,8 @@ import { numberOf } from '../file/journal-file.js';
 import type { Journal } from '../journal.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
 import { both, type Scrub } from '../privacy/scrub.js';
-import { examineRows } from '../rows/examine-rows.js';
+import { checkRows } from '../rows/examine-rows.js';
 import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
-import { damageError } from '../rows/table-rows.js';
 import type { Store } from '../store.js';
 import { withoutSecrets } from '../without-secrets.js';
 import { journalGuard } from './journal-guard.js';
@@ -103,8 +102,7 @@ async function checkLater(
   if (problem !== undefined || signal.aborted) return problem;
   try {
     let fromMs = clock.monotonicMs();
-    for (const [first] of examineRows(database)) {
-      if (first !== undefined) return damageError(database.path, first);
+    for (const _ of checkRows(database)) {
       await rest(clock, (clock.monotonicMs() - fromMs) * restFactor);
       if (signal.aborted) return undefined;
       fromMs = clock.monotonicMs();

@@ -1,6 +1,6 @@
 import type { KeyValueReader } from '@sluice/sdk/extension';
 import { getOrMake, isSluiceError, systemClock } from 'sluice-kernel/internal';
-import { readPastDamage } from '../damage/read-past-damage.js';
+import { atOnce } from '../database/in-turns.js';
 import { logDamage } from '../database/log-damage.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { isOfKind } from '../entry-kinds.js';
@@ -20,6 +20,7 @@ import {
   updatesTable,
 } from '../rows/journal-rows.js';
 import { packedMark, unpacked } from '../rows/packed-dispatches.js';
+import { rowsPastDamage } from '../rows/read-past-damage.js';
 import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 import { type Damage, goodRows, type TableRows, tableRows } from '../rows/table-rows.js';
 
@@ -119,7 +120,7 @@ export function sqliteRecords(
         .map(table.record);
     } catch (error) {
       if (report === undefined || !isSluiceError(error, 'database-damaged')) throw error;
-      const { rows, problem } = readPastDamage(database, table, condition, values);
+      const { rows, problem } = atOnce(rowsPastDamage(database, table, condition, values));
       if (problem !== undefined)
         report({ table: table.name, problem: `${table.name} cannot be read whole: ${problem}` });
       return goodRows(table, rows, report).slice(0, most).map(table.record);

@@ -114,13 +114,13 @@ export class WorkingValues implements ValueChanges {
   async #dropOthers(namespace: string): Promise<void> {
     const own = [...this.#values.values()].filter((one) => one.namespace === namespace);
     const ofOthers = 'namespace = $1 AND key <> ALL($2) AND expires_at_ms <= $3';
-    await drop(this.#query, ofOthers, [namespace, own.map(({ key }) => key), this.#nowMs]);
+    await dropValues(this.#query, ofOthers, [namespace, own.map(({ key }) => key), this.#nowMs]);
     await this.#hold([namespace]);
   }
 
   async clear(namespace: string): Promise<number> {
     await holdNamespaces(this.#query, [namespace]);
-    return drop(this.#query, 'namespace = $1', [namespace]);
+    return dropValues(this.#query, 'namespace = $1', [namespace]);
   }
 
   /** Writes what was changed. */
@@ -186,11 +186,11 @@ function holdNamespaces(query: PostgresQuery, namespaces: readonly string[]) {
 export function dropExpired(query: PostgresQuery, nowMs: number, most: number): Promise<number> {
   const first = `SELECT namespace, key FROM sluice_key_values WHERE expires_at_ms <= $1
     ORDER BY expires_at_ms LIMIT $2 FOR UPDATE SKIP LOCKED`;
-  return drop(query, `(namespace, key) IN (${first})`, [nowMs, most]);
+  return dropValues(query, `(namespace, key) IN (${first})`, [nowMs, most]);
 }
 
 /** Drops values, and counts them out of their namespaces. @returns how many. */
-async function drop(
+export async function dropValues(
   query: PostgresQuery,
   condition: string,
   values: NonNullable<Parameters<PostgresQuery>[1]>,

@@ -70,6 +70,12 @@ describe('sluice journal backup and restore', () => {
       `sluice: interrupted: SIGINT has stopped it: ${join(cwd, 'x.db')} is as it was. Run it again.\n`,
     ]);
     expect(readdirSync(cwd).filter((name) => name.startsWith('x'))).toEqual([]);
+    for (const action of ['compact', 'repair', 'restore copy.db', 'forget --sender x']) {
+      const line = ['journal', ...action.split(' '), '--journal', 'new.db'];
+      expect((await runInMemory(line, '', { cwd, stop })).stderr).toBe(
+        `sluice: interrupted: SIGINT has stopped it: ${join(cwd, 'new.db')} is as it was. Run it again.\n`,
+      );
+    }
   });
 
   it('leave a journal in PostgreSQL to the tools of PostgreSQL', async () => {

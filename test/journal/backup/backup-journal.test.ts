@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   copyFileSync,
-  existsSync,
   lstatSync,
   readdirSync,
   statSync,
@@ -10,11 +7,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openJournal, openSqlite, readJournal } from '../../../src/journal/index.js';
 import { backupJournal, restoreJournal } from '../../../src/journal/internal.js';
-import { compiled } from '../../support/compiled.js';
 import { testFolder } from '../../support/folder.js';
 import { aDispatch, anUpdate } from '../journal-contract.js';
 
@@ -138,14 +133,14 @@ describe('a backup of a journal', () => {
       await using journal = await hostedJournal(path);
       await journal.accept(anUpdate('later'));
     }
-    for (const suffix of ['', '-journal']) writeFileSync(`${path}.restored${suffix}`, 'killed');
+    for (const suffix of ['', '-journal']) writeFileSync(`${path}.new-old${suffix}`, 'killed');
     const { kept = '' } = await restoreJournal(named, copy, 'then', forever);
     expect(lstatSync(named).isSymbolicLink()).toBe(true);
     expect([await idsOf(path), await idsOf(kept)]).toEqual([
       ['u-0', 'u-1'],
       ['u-0', 'u-1', 'later'],
     ]);
-    const left = readdirSync(folder).filter((name) => /part|restored/.test(name));
+    const left = readdirSync(folder).filter((name) => /part|new/.test(name));
     expect(left).toEqual([]);
   });
 
@@ -163,32 +158,5 @@ describe('a backup of a journal', () => {
     const { kept: before = '' } = await restoreJournal(killed, from, 'then', forever);
     expect(await idsOf(killed)).toEqual(['u-0', 'u-1']);
     expect(await idsOf(before)).toEqual(['u-0', 'u-1', 'in-log']);
-  });
-
-  it('or the journal before it is in its place, and whole, when the process is killed (durability §5.7, child processes)', async () => {
-    const child = await compiled(
-      fileURLToPath(new URL('../fixtures/restores.ts', import.meta.url)),
-    );
-    const [from, old] = [await journalWith(1_500), await journalWith(1_000)];
-    const contents = [await idsOf(from), await idsOf(old)];
-    let killed = 0;
-    for (const sign of ['.restored', '.before-then', '.before-then', '.before-then']) {
-      const path = join(testFolder(), 'sluice.db');
-      copyFileSync(old, path);
-      const running = spawn(process.execPath, [child, path, from], { stdio: 'ignore' });
-      let isOver = false;
-      const exit = once(running, 'exit').finally(() => {
-        isOver = true;
-      });
-      while (!isOver) {
-        if (existsSync(path + sign)) running.kill('SIGKILL');
-        await new Promise<void>((resolve) => setImmediate(resolve));
-      }
-      const [, signal] = await exit;
-      if (signal === 'SIGKILL') killed++;
-      await (await openJournal(path)).close();
-      expect(contents).toContainEqual(await idsOf(path));
-    }
-    expect(killed).toBeGreaterThan(0);
   });
 });

@@ -38,7 +38,8 @@ describeScrub('a journal in a file', async () => {
   const path = join(folder, 'sluice.db');
   return {
     open: (given) => openJournal(path, given),
-    forget: (whose, isDry) => forgetInFile(path, whose, isDry),
+    forget: (whose, isDry = false) =>
+      forgetInFile(path, whose, isDry, new AbortController().signal),
     all: async (journal) => {
       await journal.close();
       await using reader = await readJournal(path);

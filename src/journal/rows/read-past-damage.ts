@@ -1,8 +1,8 @@
 import { isSluiceError } from 'sluice-kernel';
 import type { SqliteDatabase, SqliteStatement } from '../database/open-sqlite.js';
 import type { SqliteValue, StoredRow } from '../database/sqlite-values.js';
-import type { SummedTable } from '../rows/row-sums.js';
-import { numberGiven } from '../rows/table-rows.js';
+import type { SummedTable } from './row-sums.js';
+import { numberGiven } from './table-rows.js';
 
 const rowsAtOnce = 64;
 
@@ -18,42 +18,46 @@ interface ReadRows {
 }
 
 /**
- * Reads the rows of a table past damaged pages: from the first on up to the damage, from the last back to it, and the rows
- * between number by number.
+ * Reads the rows of a table past damaged pages, a step at a time: from the first on up to the damage, from the last back to it, and
+ * the rows between number by number.
  *
  * @param condition an SQL condition, with its values.
  */
-export function readPastDamage(
+export function* rowsPastDamage(
   database: SqliteDatabase,
   { name, columns }: SummedTable,
   condition: string,
   values: readonly SqliteValue[],
-): ReadRows {
+): Generator<void, ReadRows> {
   const wanted = ['body', 'body_sum', 'sum', ...columns].join(', ');
   const select = (rest: string) =>
     database.prepare(`SELECT ${wanted} FROM ${name} WHERE (${condition}) AND ${rest}`);
   const up = select(`seq > ? ORDER BY seq LIMIT ?`);
-  const first = walk((after, limit) => up.stored(...values, after, limit), { start: 0, step: 1 });
+  const first = yield* walk((after, limit) => up.stored(...values, after, limit), {
+    start: 0,
+    step: 1,
+  });
   if (first.problem === undefined) return first;
   const down = select(`seq < ? ORDER BY seq DESC LIMIT ?`);
-  const last = walk((before, limit) => down.stored(...values, before, limit), {
+  const last = yield* walk((before, limit) => down.stored(...values, before, limit), {
     start: Number.MAX_SAFE_INTEGER,
     step: -1,
   });
   const from = seqOf(first.rows.at(-1)) ?? 0;
   const to = seqOf(last.rows.at(-1)) ?? numbersEnd(database, name);
-  const rows = [...first.rows, ...oneByOne(select('seq = ?'), values, { from, to })];
+  const rows = [...first.rows, ...(yield* oneByOne(select('seq = ?'), values, { from, to }))];
   return { rows: [...rows, ...[...last.rows].reverse()], problem: first.problem };
 }
 
-function oneByOne(
+function* oneByOne(
   select: SqliteStatement,
   values: readonly SqliteValue[],
   { from, to }: { readonly from: number; readonly to: number },
-): StoredRow[] {
+): Generator<void, StoredRow[]> {
   const rows: StoredRow[] = [];
   let failures = 0;
-  for (let seq = from + 1; seq < to && failures < failuresInARow; seq++)
+  for (let seq = from + 1; seq < to && failures < failuresInARow; seq++) {
+    if (seq % rowsAtOnce === 0) yield;
     try {
       rows.push(...select.stored(...values, seq));
       failures = 0;
@@ -61,6 +65,7 @@ function oneByOne(
       if (!isSluiceError(error, 'database-damaged')) throw error;
       failures++;
     }
+  }
   return rows;
 }
 
@@ -75,14 +80,15 @@ function numbersEnd(database: SqliteDatabase, name: string): number {
 }
 
 /** Reads on from a number until there are no more rows, or they cannot be read. */
-function walk(
+function* walk(
   read: (from: number, limit: number) => readonly StoredRow[],
   { start, step }: { readonly start: number; readonly step: 1 | -1 },
-): ReadRows {
+): Generator<void, ReadRows> {
   const rows: StoredRow[] = [];
   let from = start;
   let limit = rowsAtOnce;
-  for (;;)
+  for (;;) {
+    yield;
     try {
       const next = read(from, limit);
       const last = seqOf(next.at(-1));
@@ -98,6 +104,7 @@ function walk(
       if (limit === 1) return { rows, problem: String(error.details['problem']) };
       limit = 1; // as near to it as can be
     }
+  }
 }
 
 function seqOf(row: StoredRow | undefined): number | undefined {
