@@ -47,13 +47,22 @@ export interface Done {
 
 /** The port of a guard whose config names none. */
 const port = 7_867;
-const config = {
-  extensions: [{ path: 'sluice-guard', config: { policies: ['./policies.yaml'], port } }],
-  journal: './guard.db',
-};
-const ownFiles = {
+const configOf = (scope: Scope) => ({
+  extensions: [
+    {
+      // Nothing is installed beside the settings of a user.
+      path:
+        scope === 'user' ? fileURLToPath(new URL('../index.js', import.meta.url)) : 'sluice-guard',
+      config: { policies: ['./policies.yaml'], port },
+    },
+  ],
+  grants: { guard: ['veto:*', 'provide:channel', 'dispatch:*', 'send:*'] },
+  channels: ['guard'],
+  journal: { path: './guard.db' },
+});
+const ownFiles = (scope: Scope) => ({
   '.gitignore': 'guard/\nguard.db*\n',
-  'guard.config.json': `${JSON.stringify(config, undefined, 2)}\n`,
+  'guard.config.json': `${JSON.stringify(configOf(scope), undefined, 2)}\n`,
   'policies.yaml': `- { id: no-rm-rf, family: agent.tool.calling, match: { toolName: shell }, text: "Delete files one by one.",
     deny when: "runs(params.command, 'rm -rf')",
     expect: [{ payload: { toolName: shell, params: { command: rm -rf / } }, is: denied }] }
@@ -61,7 +70,7 @@ const ownFiles = {
     ask when: "runs(params.command, 'git push')",
     expect: [{ payload: { toolName: shell, params: { command: git push } }, is: asked }] }
 `,
-};
+});
 
 /** The folder of a guard: its config is there, and its token in `guard` below. */
 export function siteFolder({ scope, cwd, home }: Site): string {
@@ -79,7 +88,7 @@ export async function init(options: InitOptions): Promise<readonly Done[]> {
   const chosen = chosenPlaces(options);
   const old = readLedger(folder);
   const planned = (token: string) => [
-    ...Object.entries(ownFiles).map(([name, text]) =>
+    ...Object.entries(ownFiles(options.scope)).map(([name, text]) =>
       planOf({ path: join(base, name), text: (before) => before ?? text }, old),
     ),
     ...chosen.map((place) =>
