@@ -46,14 +46,14 @@ export interface Done {
 }
 
 /** The port of a guard whose config names none. */
-const port = 7_867;
+const usualPort = 7_867;
 const configOf = (scope: Scope) => ({
   extensions: [
     {
       // Nothing is installed beside the settings of a user.
       path:
         scope === 'user' ? fileURLToPath(new URL('../index.js', import.meta.url)) : 'sluice-guard',
-      config: { policies: ['./policies.yaml'], port },
+      config: { policies: ['./policies.yaml'], port: usualPort },
     },
   ],
   grants: { guard: ['veto:*', 'provide:channel', 'dispatch:*', 'send:*'] },
@@ -87,12 +87,16 @@ export async function init(options: InitOptions): Promise<readonly Done[]> {
   const folder = join(base, 'guard');
   const chosen = chosenPlaces(options);
   const old = readLedger(folder);
+  const port = portIn(readText(join(base, 'guard.config.json')));
   const planned = (token: string) => [
     ...Object.entries(ownFiles(options.scope)).map(([name, text]) =>
       planOf({ path: join(base, name), text: (before) => before ?? text }, old),
     ),
     ...chosen.map((place) =>
-      planOf(hooksOf(place, options, wayOf(place, folder, token, options.isOpen)), old),
+      planOf(
+        hooksOf(place, options, wayOf(place, { folder, token, port, isOpen: options.isOpen })),
+        old,
+      ),
     ),
   ];
   let plans = planned(readText(join(folder, 'token'))?.trim() ?? '');
@@ -234,7 +238,21 @@ function hooksOf(place: Place, site: Site, way: Way): Wanted {
   };
 }
 
-function wayOf({ codec: { agent } }: Place, folder: string, token: string, isOpen: boolean): Way {
+/** The door that hooks are to call. */
+interface Door {
+  readonly folder: string;
+  readonly token: string;
+  readonly port: number;
+  readonly isOpen: boolean;
+}
+
+/** The port that a config names. */
+function portIn(config: string | null): number {
+  return Number(/"port"\s*:\s*(\d+)/.exec(config ?? '')?.[1] ?? usualPort);
+}
+
+function wayOf({ codec: { agent } }: Place, door: Door): Way {
+  const { folder, token, isOpen, port } = door;
   const client = fileURLToPath(new URL('../client/client.js', import.meta.url));
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const start = `${quoted(process.execPath)} ${quoted(client)}`;
