@@ -148,6 +148,16 @@ describe('sluice guard init', () => {
     expect(readFileSync(join(cwd, '.sluice/policies.yaml'), 'utf8')).toBe('[]\n');
   });
 
+  it('calls the port that the config names', async () => {
+    await init(options());
+    const file = join(cwd, '.sluice/guard.config.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('7867', '7900'));
+    await init(options());
+    const text = readFileSync(join(cwd, claude), 'utf8');
+    expect(text).toContain('http://127.0.0.1:7900/hook/claude/PreToolUse');
+    expect(text).not.toContain('7867');
+  });
+
   it('finds its hooks again without its notes', async () => {
     const path = write(claude, others);
     await init(options());

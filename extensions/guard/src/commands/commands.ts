@@ -51,7 +51,10 @@ function reporting(work: (options: InitOptions) => Promise<Report>) {
       ...at
     } = given;
     try {
-      return await work({ ...at, agents, isOpen, isDryRun, scope: user ? 'user' : 'project' });
+      const { lines, ...report } = await work({
+        ...{ ...at, agents, isOpen, isDryRun, scope: user ? 'user' : 'project' },
+      });
+      return { ...report, lines: lines.map((line) => line.replaceAll(/\p{Cc}/gu, '?')) };
     } catch (thrown) {
       if (!(thrown instanceof GuardError)) throw thrown;
       return { data: [], lines: [], problems: [thrown.message] };

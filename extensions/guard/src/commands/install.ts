@@ -23,7 +23,7 @@ import {
 } from '../install/places.js';
 import { GuardError, withGroups, withoutGroups } from '../install/settings-text.js';
 
-/** Where a command works, and for whom. */
+/** The place of a command, and the scope of the settings that it writes. */
 export interface Site {
   readonly cwd: string;
   readonly home: string;
@@ -46,14 +46,23 @@ export interface Done {
 }
 
 /** The port of a guard whose config names none. */
-const port = 7_867;
-const config = {
-  extensions: [{ path: 'sluice-guard', config: { policies: ['./policies.yaml'], port } }],
-  journal: './guard.db',
-};
-const ownFiles = {
+const usualPort = 7_867;
+const configOf = (scope: Scope) => ({
+  extensions: [
+    {
+      // Nothing is installed beside the settings of a user.
+      path:
+        scope === 'user' ? fileURLToPath(new URL('../index.js', import.meta.url)) : 'sluice-guard',
+      config: { policies: ['./policies.yaml'], port: usualPort },
+    },
+  ],
+  grants: { guard: ['veto:*', 'provide:channel', 'dispatch:*', 'send:*'] },
+  channels: ['guard'],
+  journal: { path: './guard.db' },
+});
+const ownFiles = (scope: Scope) => ({
   '.gitignore': 'guard/\nguard.db*\n',
-  'guard.config.json': `${JSON.stringify(config, undefined, 2)}\n`,
+  'guard.config.json': `${JSON.stringify(configOf(scope), undefined, 2)}\n`,
   'policies.yaml': `- { id: no-rm-rf, family: agent.tool.calling, match: { toolName: shell }, text: "Delete files one by one.",
     deny when: "runs(params.command, 'rm -rf')",
     expect: [{ payload: { toolName: shell, params: { command: rm -rf / } }, is: denied }] }
@@ -61,7 +70,7 @@ const ownFiles = {
     ask when: "runs(params.command, 'git push')",
     expect: [{ payload: { toolName: shell, params: { command: git push } }, is: asked }] }
 `,
-};
+});
 
 /** The folder of a guard: its config is there, and its token in `guard` below. */
 export function siteFolder({ scope, cwd, home }: Site): string {
@@ -78,12 +87,16 @@ export async function init(options: InitOptions): Promise<readonly Done[]> {
   const folder = join(base, 'guard');
   const chosen = chosenPlaces(options);
   const old = readLedger(folder);
+  const port = portIn(readText(join(base, 'guard.config.json')));
   const planned = (token: string) => [
-    ...Object.entries(ownFiles).map(([name, text]) =>
+    ...Object.entries(ownFiles(options.scope)).map(([name, text]) =>
       planOf({ path: join(base, name), text: (before) => before ?? text }, old),
     ),
     ...chosen.map((place) =>
-      planOf(hooksOf(place, options, wayOf(place, folder, token, options.isOpen)), old),
+      planOf(
+        hooksOf(place, options, wayOf(place, { folder, token, port, isOpen: options.isOpen })),
+        old,
+      ),
     ),
   ];
   let plans = planned(readText(join(folder, 'token'))?.trim() ?? '');
@@ -178,7 +191,7 @@ function chosenPlaces({ agents, ...site }: InitOptions): readonly Place[] {
   throw new GuardError(`no agent is found here: name one by --agent, of ${known.join(', ')}`);
 }
 
-/** Whether an agent is installed on the machine, or used in the repository. */
+/** Returns true if an agent is installed on the machine, or used in the repository. */
 export function isUsed(place: Place, { cwd, env }: Pick<Site, 'cwd' | 'env'>): boolean {
   return (
     programIn(place, env) !== undefined || place.traces.some((one) => existsSync(join(cwd, one)))
@@ -225,7 +238,21 @@ function hooksOf(place: Place, site: Site, way: Way): Wanted {
   };
 }
 
-function wayOf({ codec: { agent } }: Place, folder: string, token: string, isOpen: boolean): Way {
+/** The door that hooks are to call. */
+interface Door {
+  readonly folder: string;
+  readonly token: string;
+  readonly port: number;
+  readonly isOpen: boolean;
+}
+
+/** The port that a config names. */
+function portIn(config: string | null): number {
+  return Number(/"port"\s*:\s*(\d+)/.exec(config ?? '')?.[1] ?? usualPort);
+}
+
+function wayOf({ codec: { agent } }: Place, door: Door): Way {
+  const { folder, token, isOpen, port } = door;
   const client = fileURLToPath(new URL('../client/client.js', import.meta.url));
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const start = `${quoted(process.execPath)} ${quoted(client)}`;
