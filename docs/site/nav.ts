@@ -60,6 +60,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Operating', 'docs/operating.md'],
     ['Privacy', 'docs/privacy.md'],
     ['Observability', 'docs/observability.md'],
+    ['Agents that the guard knows', 'docs/guard-agents.md'],
     ['Inspector', 'docs/inspector.md'],
     ['sluice-inspector', 'extensions/inspector/README.md'],
     ['The command line', 'docs/command-line.md'],

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homeFolder } from '@sluice/sdk/extension/internal';
 import { Option } from 'commander';
 import { ownPackage } from '../installed/own-package.js';
 import type { Action } from '../resource/resource.js';
@@ -34,7 +34,7 @@ export const installActions: Readonly<Record<keyof GuardPackage['commands'], Act
 function workOf(name: keyof GuardPackage['commands']): Action<object>['work'] {
   return async ({ options, shell: { cwd, env, stderr } }) => {
     const { commands } = await ownPackage<GuardPackage>('sluice-guard', 'the guard is', cwd);
-    const home = env['HOME'] ?? homedir();
+    const home = homeFolder(env) ?? cwd;
     const { data, lines, problems } = await commands[name]({ ...options, cwd, home, env });
     stderr.lines(problems.map(printable));
     return {

@@ -77,70 +77,10 @@ interface Parts {
 
 /** The points of an agent, by its dialect. */
 export function pointsOf(dialect: Dialect): AgentCodec['points'] {
-  const { fields, wrap } = dialect;
-  const calledOf = (read: FieldReader) => ({
-    toolName: read.text(fields.tool),
-    ...(fields.call !== undefined && { toolCallId: read.text(fields.call) }),
-    params: dialect.paramsOf?.(read.value(fields.params)) ?? read.object(fields.params),
-  });
-  const context = ({ context: additionalContext }: Allowed) =>
-    additionalContext === undefined ? {} : { additionalContext };
-  const wrapped = (hook: string, given: JsonObject) =>
-    Object.keys(given).length === 0 ? {} : wrap(hook, given);
-  const told = { effect: 'observed', refused: dialect.shown } as const;
-  const [starting, prompting, calling, returning, completed] = dialect.hooks;
-  const parts: readonly Parts[] = [
-    {
-      ...{ ...told, point: 'session.starting', hook: starting },
-      read: (read) => (fields.source === undefined ? {} : { reason: read.text(fields.source) }),
-      allowed: (verdict) => wrapped(starting, context(verdict)),
-      ...(dialect.startsBy && { more: { transport: dialect.startsBy } }),
-    },
-    {
-      ...{ point: 'ingress.normalized', hook: prompting, effect: 'enforced' },
-      read: (read) => ({ prompt: read.text('prompt') }),
-      refused: dialect.prompt,
-      allowed: (verdict) => wrapped(prompting, context(verdict)),
-    },
-    {
-      ...{ point: 'agent.tool.calling', hook: calling, effect: 'enforced' },
-      read: calledOf,
-      refused: dialect.call,
-      // Nothing says that the call is allowed, if the agent can do without: the user's own permission rules ask as ever.
-      allowed: (verdict, input) => {
-        const { params } = verdict;
-        if (params === undefined) return wrapped(calling, context(verdict));
-        if (dialect.keepsParams && !keepsAll(params, input[fields.params]))
-          return dialect.call('A rule takes a parameter away, which this agent cannot do.');
-        return wrapped(calling, { ...dialect.params(params), ...context(verdict) });
-      },
-      more: { takesChanges: true, timeoutMs: 600_000 }, // a human may be asked meanwhile
-    },
-    {
-      ...{ point: 'agent.tool.returning', hook: returning, effect: 'enforced' },
-      read: (read) => ({ ...calledOf(read), result: dialect.resultOf(read) }),
-      refused: dialect.result,
-      allowed: (verdict, input) => {
-        const left = verdict.result === undefined ? {} : dialect.changed(verdict.result, input);
-        const words = wrapped(returning, context(verdict));
-        const { hookSpecificOutput: one } = words;
-        const { hookSpecificOutput: other } = left;
-        const both = isObject(one) && isObject(other) ? { ...one, ...other } : undefined;
-        return { ...words, ...left, ...(both && { hookSpecificOutput: both }) };
-      },
-      more: { takesChanges: true },
-    },
-    {
-      ...{ ...told, point: 'agent.completed', hook: completed },
-      read: (read) => {
-        const text = fields.last === undefined ? undefined : read.maybe(fields.last);
-        return text === undefined ? {} : { result: resultOf(text) };
-      },
-      allowed: () => ({}),
-    },
-  ];
+  const { fields } = dialect;
+  const all = [starting, prompting, calling, returning, completed].map((part) => part(dialect));
   return Object.fromEntries(
-    parts.map(({ point, hook, effect, read, refused, allowed, more }) => {
+    all.map(({ point, hook, effect, read, refused, allowed, more }) => {
       const codec: PointCodec = {
         ...{ hook, effect, takesChanges: false, timeoutMs: 30_000, ...more },
         read: (input) => {
@@ -157,6 +97,87 @@ export function pointsOf(dialect: Dialect): AgentCodec['points'] {
       return [point, codec];
     }),
   );
+}
+
+function starting({ hooks: [hook], fields, wrap, shown, startsBy }: Dialect): Parts {
+  return {
+    ...{ point: 'session.starting', hook, effect: 'observed', refused: shown },
+    read: (read) => (fields.source === undefined ? {} : { reason: read.text(fields.source) }),
+    allowed: (verdict) => wrapped(wrap, hook, verdict),
+    ...(startsBy && { more: { transport: startsBy } }),
+  };
+}
+
+function prompting({ hooks: [, hook], wrap, prompt }: Dialect): Parts {
+  return {
+    ...{ point: 'ingress.normalized', hook, effect: 'enforced', refused: prompt },
+    read: (read) => ({ prompt: read.text('prompt') }),
+    allowed: (verdict) => wrapped(wrap, hook, verdict),
+  };
+}
+
+function calling(dialect: Dialect): Parts {
+  const { fields, wrap, call, keepsParams } = dialect;
+  const [, , hook] = dialect.hooks;
+  return {
+    ...{ point: 'agent.tool.calling', hook, effect: 'enforced', refused: call },
+    read: (read) => calledOf(dialect, read),
+    // Nothing says that the call is allowed, if the agent can do without: the user's own permission rules ask as ever.
+    allowed: (verdict, input) => {
+      const { params } = verdict;
+      if (params && keepsParams && !keepsAll(params, input[fields.params]))
+        return call('A rule takes a parameter away, which this agent cannot do.');
+      return wrapped(wrap, hook, verdict, params && dialect.params(params));
+    },
+    more: { takesChanges: true, timeoutMs: 600_000 }, // a human may be asked meanwhile
+  };
+}
+
+function returning(dialect: Dialect): Parts {
+  const [, , , hook] = dialect.hooks;
+  return {
+    ...{ point: 'agent.tool.returning', hook, effect: 'enforced', refused: dialect.result },
+    read: (read) => ({ ...calledOf(dialect, read), result: dialect.resultOf(read) }),
+    allowed: (verdict, input) => {
+      const left = verdict.result === undefined ? {} : dialect.changed(verdict.result, input);
+      const words = wrapped(dialect.wrap, hook, verdict);
+      const { hookSpecificOutput: one } = words;
+      const { hookSpecificOutput: other } = left;
+      const both = isObject(one) && isObject(other) ? { ...one, ...other } : undefined;
+      return { ...words, ...left, ...(both && { hookSpecificOutput: both }) };
+    },
+    more: { takesChanges: true },
+  };
+}
+
+function completed({ hooks: [, , , , hook], fields: { last }, shown }: Dialect): Parts {
+  return {
+    ...{ point: 'agent.completed', hook, effect: 'observed', refused: shown },
+    read: (read) => {
+      const text = last === undefined ? undefined : read.maybe(last);
+      return text === undefined ? {} : { result: resultOf(text) };
+    },
+    allowed: () => ({}),
+  };
+}
+
+function calledOf({ fields, paramsOf }: Dialect, read: FieldReader) {
+  return {
+    toolName: read.text(fields.tool),
+    ...(fields.call !== undefined && { toolCallId: read.text(fields.call) }),
+    params: paramsOf?.(read.value(fields.params)) ?? read.object(fields.params),
+  };
+}
+
+/** Fields for a hook, and the words of augmenters; nothing at all if there are none. */
+function wrapped(
+  wrap: Dialect['wrap'],
+  hook: string,
+  { context }: Allowed,
+  given: JsonObject = {},
+) {
+  const fields = { ...given, ...(context !== undefined && { additionalContext: context }) };
+  return Object.keys(fields).length === 0 ? {} : wrap(hook, fields);
 }
 
 const says = (body: JsonObject) => ({ exitCode: 0, body });

@@ -17,7 +17,7 @@ export interface PointState {
   readonly state: 'enforced' | 'observed' | 'absent';
 }
 
-/** What a guard can do on a site, and what keeps it from more. */
+/** The powers of a guard on a site, and the troubles that keep it from more. */
 interface Findings {
   readonly states: PointState[];
   readonly problems: string[];

@@ -23,7 +23,7 @@ import {
 } from '../install/places.js';
 import { GuardError, withGroups, withoutGroups } from '../install/settings-text.js';
 
-/** Where a command works, and for whom. */
+/** The place of a command, and the scope of the settings that it writes. */
 export interface Site {
   readonly cwd: string;
   readonly home: string;
@@ -187,7 +187,7 @@ function chosenPlaces({ agents, ...site }: InitOptions): readonly Place[] {
   throw new GuardError(`no agent is found here: name one by --agent, of ${known.join(', ')}`);
 }
 
-/** Whether an agent is installed on the machine, or used in the repository. */
+/** Returns true if an agent is installed on the machine, or used in the repository. */
 export function isUsed(place: Place, { cwd, env }: Pick<Site, 'cwd' | 'env'>): boolean {
   return (
     programIn(place, env) !== undefined || place.traces.some((one) => existsSync(join(cwd, one)))

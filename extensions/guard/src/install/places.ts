@@ -8,7 +8,7 @@ import {
 import { agents } from '../agents/index.js';
 import { pluginText } from './opencode-plugin.js';
 
-/** Whose settings are written: those of the user, or of one repository. */
+/** The settings of the user, or those of one repository. */
 export type Scope = 'user' | 'project';
 
 /** A file of settings: in a folder that a variable names, in the home of the user, or in the repository. */
@@ -29,7 +29,7 @@ export interface Way {
   readonly isOpen: boolean;
 }
 
-/** Where an agent has its hooks, and how they are written there. */
+/** The place of an agent's hooks, and how they are written there. */
 export interface Place {
   readonly codec: AgentCodec;
   readonly program: string;

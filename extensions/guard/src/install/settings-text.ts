@@ -45,7 +45,7 @@ export function groupsIn(settings: JsonObject, hook: string): readonly unknown[]
   return Array.isArray(groups) ? groups : [];
 }
 
-/** Whether a group calls a guard for a hook of an agent. */
+/** Returns true if a group calls a guard for a hook of an agent. */
 export function isOurs(group: unknown, agent: string, hook: string): boolean {
   const text = JSON.stringify(group);
   return text.includes(`client.js' ${agent} ${hook} `) || text.includes(`/hook/${agent}/${hook}"`);
