@@ -29,6 +29,7 @@ const wholeLane = [
   'test/faults/host-locks.test.ts',
   'test/faults/journal-damage.test.ts',
   'test/faults/lifecycle.reloads.test.ts',
+  'test/guard/asking/killed-guard.test.ts',
   'test/host/inquiries/killed-approvals.process.test.ts',
   'test/journal/damage/damaged-pages.test.ts',
   'test/host/egress/egress-once.streams.test.ts',

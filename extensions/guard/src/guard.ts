@@ -29,9 +29,9 @@ export default defineExtension({
     const tell = (problem: string): void => {
       log.warn('the settings of an agent or of the guard were changed', { problem });
       if (place === undefined) return;
-      const { channel, to } = place;
+      const { of: _, ...to } = place;
       api
-        .send({ channel, to, content: problem })
+        .send({ ...to, content: problem, format: 'plain' })
         .catch((error) => log.error('nobody was told in the chat', { error }));
     };
     api.provide('channel', {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { recordedOutcome } from '@sluice/host/internal';
 import { Option } from 'commander';
 import type { Given as GivenDispatch } from 'sluice-kernel';
+import { definedFields } from 'sluice-kernel/internal';
 import { checkFile } from '../errors/file-error.js';
 import { ownPackage } from '../installed/own-package.js';
 import {
@@ -10,6 +11,7 @@ import {
   journalOptions,
   openJournalOf,
   sinceMsOf,
+  unknownEvent,
 } from '../journal/journal-of.js';
 import { type Layout, laidOut } from '../print/layout.js';
 import { type Action, type Answer, type Given, resource } from '../resource/resource.js';
@@ -19,6 +21,7 @@ import { counted, printable } from '../shell/text.js';
 interface PolicyOptions extends JournalChoice {
   readonly complete?: boolean;
   readonly since?: string;
+  readonly event?: string;
 }
 
 /** Events that are named of each result of a rule. */
@@ -29,7 +32,8 @@ Policies are in the package sluice-policies; its README shows how to write them.
 
 Examples:
   $ sluice policy test ./policies.yaml
-  $ sluice policy try ./policies.yaml --journal ./sluice.db --since 7d`;
+  $ sluice policy try ./policies.yaml --journal ./sluice.db --since 7d
+  $ sluice policy try ./policies.yaml --event 0mf3k1q2a-0000001-x8w3kz`;
 
 /** Adds `sluice policy`, which checks policy files and tries them on a journal. */
 export const addCommand = resource<PolicyOptions>({
@@ -49,7 +53,10 @@ export const addCommand = resource<PolicyOptions>({
     },
     'try <file...>': {
       summary: 'say what the rules would have denied or asked of what a journal holds',
-      options: [new Option('--since <time>', 'only what is younger: 30m, 2h, 7d, or a date')],
+      options: [
+        new Option('--since <time>', 'only what is younger: 30m, 2h, 7d, or a date'),
+        new Option('--event <id>', 'only this event, with what each rule says of it'),
+      ],
       work: withPolicies(tryOnJournal),
     },
   },
@@ -86,6 +93,8 @@ function withPolicies(
 interface Tally {
   readonly rule: PolicyRule;
   tried: number;
+  /** The dispatches that passed, and would not. */
+  changed: number;
   readonly counts: Record<'denied' | 'asked' | 'failed', number>;
   readonly samples: { readonly eventId: string; readonly verdict: string; readonly why: string }[];
 }
@@ -98,14 +107,20 @@ async function tryOnJournal(
   const sinceMs = options.since === undefined ? 0 : sinceMsOf(options.since, Date.now());
   await using reader = await openJournalOf(options, shell);
   const tallies = rules.map(
-    (rule): Tally => ({ rule, tried: 0, counts: { denied: 0, asked: 0, failed: 0 }, samples: [] }),
+    (rule): Tally => ({
+      ...{ rule, tried: 0, changed: 0, samples: [] },
+      counts: { denied: 0, asked: 0, failed: 0 },
+    }),
   );
+  const { event: eventId } = options;
+  let isKnown = eventId === undefined;
   let withoutPayload = 0;
-  for await (const record of allDispatches(reader)) {
+  for await (const record of allDispatches(reader, definedFields({ eventId }))) {
+    isKnown = true;
     if (record.occurredAtMs < sinceMs) continue;
     const of = tallies.filter(({ rule }) => rule.family === record.family);
     if (of.length === 0) continue;
-    const { event, payload, principal, omitted } = recordedOutcome(record);
+    const { event, payload, principal, omitted, status } = recordedOutcome(record);
     if (omitted !== undefined) {
       withoutPayload++;
       continue;
@@ -115,28 +130,33 @@ async function tryOnJournal(
       const given = { ...refs, ...(principal !== undefined && { principal }) } as GivenDispatch; // as it was dispatched
       const { verdict, why = '' } = await tally.rule.tryOn(structuredClone(payload), given);
       tally.tried++;
-      if (verdict === 'allowed') continue;
-      tally.counts[verdict]++;
-      const { eventId } = record;
-      if (tally.samples.length < samplesAtMost) tally.samples.push({ eventId, verdict, why });
+      if (verdict !== 'allowed') tally.counts[verdict]++;
+      else if (eventId === undefined) continue;
+      if (verdict !== 'allowed' && status === 'passed') tally.changed++;
+      const sample = { eventId: record.eventId, verdict, why };
+      if (tally.samples.length < samplesAtMost) tally.samples.push(sample);
     }
   }
+  if (!isKnown) throw unknownEvent(eventId ?? '');
   if (withoutPayload > 0 && options.json !== true)
     shell.stderr.lines([
       `sluice: warn: ${counted(withoutPayload, 'dispatch', 'dispatches')} of the journal have no payload, and were left out`,
     ]);
   return {
-    data: tallies.map(({ rule: { id, family }, tried, counts, samples }) => ({
-      ...{ id, family, tried, ...counts, samples },
+    data: tallies.map(({ rule: { id, family }, counts, ...rest }) => ({
+      ...{ id, family, ...counts, ...rest },
     })),
     lines: (layout) => tallies.flatMap((tally) => tallyLines(tally, layout)),
   };
 }
 
-function tallyLines({ rule, tried, counts, samples }: Tally, { palette, width }: Layout): string[] {
+function tallyLines(
+  { rule, tried, changed, counts, samples }: Tally,
+  { palette, width }: Layout,
+): string[] {
   const { denied, asked, failed } = counts;
   return [
-    `${rule.id}: ${counted(tried, 'dispatch', 'dispatches')} of ${rule.family}: ${denied} denied, ${asked} asked, ${failed} failed`,
+    `${rule.id}: ${counted(tried, 'dispatch', 'dispatches')} of ${rule.family}: ${denied} denied, ${asked} asked, ${failed} failed; ${changed} of them had passed`,
     ...samples.flatMap(({ eventId, verdict, why }) => {
       const line = printable(`${verdict} ${eventId}${why === '' ? '' : `: ${why}`}`);
       return laidOut(line, 2, palette.plain, width);
