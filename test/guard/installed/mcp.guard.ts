@@ -263,11 +263,12 @@ describe('the command `sluice guard mcp`', () => {
       'guard.json': JSON.stringify({
         extensions: [
           {
-            path: join(root, 'extensions/guard'),
+            path: join(root, 'extensions/guard/dist/index.js'),
             config: { policies: ['./policies.yaml'], port: 0 },
           },
         ],
         journal: { path: './guard.db' },
+        grants: { guard: ['dispatch:*'] },
       }),
     });
     closing.push(() => made[Symbol.dispose]());
@@ -299,7 +300,9 @@ describe('the command `sluice guard mcp`', () => {
         name: 'write_file',
         arguments: { path: join(folder, name), content: 'changed' },
       });
-    expect((await write('b.txt')).isError).not.toBe(true);
+    expect(await write('b.txt')).toMatchObject({
+      content: [{ text: expect.stringMatching(/^Successfully wrote/) }],
+    });
     expect(readFileSync(join(folder, 'b.txt'), 'utf8')).toBe('changed');
     expect(await write('b.md')).toMatchObject({
       ...{ isError: true, content: [{ text: 'Notes are written by people.' }] },
