@@ -33,6 +33,7 @@ export const mcp: Action<McpOptions> = {
   work: async ({ args: command, options, shell }) => {
     const { config, url, header = [], listen, name, hide = [], open = false } = options;
     const { cwd, env, stdin, stdout, stderr } = shell;
+    const token = env['SLUICE_MCP_TOKEN'];
     if ((url === undefined) === (command.length === 0))
       throw badArguments(
         'name one server of MCP',
@@ -48,6 +49,7 @@ export const mcp: Action<McpOptions> = {
       isOpen: open,
       ...(port !== undefined && { port }),
       ...(name !== undefined && { name }),
+      ...(token !== undefined && { token }),
       write: (text) => stdout.write(text),
       warn: (line) => stderr.lines([`sluice guard mcp: ${line}`]),
       stop: shell.takeStop(),
@@ -80,6 +82,7 @@ interface McpPackage {
       | { readonly command: readonly string[] }
       | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
     readonly port?: number;
+    readonly token?: string;
     readonly name?: string;
     readonly hide: readonly string[];
     readonly isOpen: boolean;
