@@ -36,6 +36,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Getting started', 'docs/getting-started.md'],
     ['The kernel', 'docs/kernel.md'],
     ['Judge another agent', 'docs/adapters.md'],
+    ['Guard your coding agents', 'docs/guard.md'],
     ['Glossary', 'docs/glossary.md'],
   ]),
   group('Write extensions', [
@@ -82,6 +83,7 @@ export const sidebar: readonly PageGroup[] = [
     ['PostgreSQL', 'extensions/postgres/README.md'],
     ['Quiet hours', 'extensions/quiet-hours/README.md'],
     ['sluice-judge', 'extensions/judge/README.md'],
+    ['Guard', 'extensions/guard/README.md'],
     ['AI SDK', 'extensions/ai-sdk/README.md'],
     ['OpenAI Agents SDK', 'extensions/openai-agents/README.md'],
     ['LangChain', 'extensions/langchain/README.md'],

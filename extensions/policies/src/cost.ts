@@ -1,5 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { didYouMean } from './problem.js';
+import { commandPattern } from './shell/runs.js';
 import { glob, type LinearPattern, regularExpression } from './text-functions.js';
 
 /** Functions and macros that a condition may call. The time of each is bounded by the size of what is read (judgement §5.5). */
@@ -8,7 +9,7 @@ const allowedCalls: readonly string[] = [
   ...['lowerAscii', 'upperAscii', 'trim', 'int', 'double', 'string', 'bool', 'dyn', 'type'],
   ...['timestamp', 'duration', 'getFullYear', 'getMonth', 'getDate', 'getDayOfMonth'],
   ...['getDayOfWeek', 'getDayOfYear', 'getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'],
-  ...['all', 'exists', 'exists_one', 're', 'glob'],
+  ...['all', 'exists', 'exists_one', 're', 'glob', 'runs'],
 ];
 
 /** Macros that go over a list. */
@@ -18,6 +19,8 @@ const readers: readonly string[] = ['size', 'lowerAscii', 'upperAscii', 'trim'];
 /** Functions that look for a text in another: with both from outside they take up to the product of the lengths. */
 const searches: readonly string[] = ['contains', 'indexOf', 'lastIndexOf'];
 
+/** Calls of `runs()` in one condition, each of which may take a tenth of a second. */
+const runsAtMost = 20;
 /** Letters that a text may have that a condition looks for. */
 const soughtAtMost = 200;
 /** Values of the payload that a condition reads at most; fewer with a macro. */
@@ -42,17 +45,25 @@ interface Reading {
   readonly cost: Cost;
 }
 
+/** Compiles the pattern of a function, by its name. @throws Error that says what is wrong with it. */
+const compilers = { re: regularExpression, glob, runs: commandPattern } as const;
+
+/** A function whose pattern is written out. */
+type PatternCall = keyof typeof compilers;
+
+/** The names of the functions whose pattern is written out. */
+export const patternCalls = Object.keys(compilers) as readonly PatternCall[]; // its own keys
+
 /** The patterns of a condition, which are known when it is compiled. */
 export class Patterns {
   readonly #compiled = new Map<string, LinearPattern>();
 
-  add(kind: 're' | 'glob', source: string): void {
-    const compiled = kind === 're' ? regularExpression(source) : glob(source);
-    this.#compiled.set(`${kind} ${source}`, compiled);
+  add(kind: PatternCall, source: string): void {
+    this.#compiled.set(`${kind} ${source}`, compilers[kind](source));
   }
 
   /** @throws Error if the pattern was not written out. */
-  of(kind: 're' | 'glob', source: string): LinearPattern {
+  of(kind: PatternCall, source: string): LinearPattern {
     const found = this.#compiled.get(`${kind} ${source}`);
     if (found === undefined) throw new Error(`the pattern of ${kind}() must be written out`);
     return found;
@@ -65,6 +76,7 @@ export function readingOf(ast: ASTNode, patterns: Patterns): Reading {
   let letters: keyof typeof lettersAtMost = 'plain';
   let hasMacro = false;
   let literals = 0;
+  let runs = 0;
 
   const within = (one: unknown, known: ReadonlySet<string>, depth: number): void => {
     if (Array.isArray(one)) for (const part of one) within(part, known, depth);
@@ -87,7 +99,10 @@ export function readingOf(ast: ASTNode, patterns: Patterns): Reading {
     checkCall(called, depth);
     if (readers.includes(called) && letters === 'plain') letters = 'read';
     if (searches.includes(called) && !isKnown(args[0], known)) letters = 'sought';
-    if (called === 're' || called === 'glob') addPattern(called, args[1], patterns);
+    const pattern = patternCalls.find((one) => one === called);
+    if (pattern !== undefined) addPattern(pattern, args[1], patterns);
+    if (called === 'runs' && ++runs > runsAtMost)
+      throw new Error(`it has more than ${runsAtMost} runs()`);
     within(receiver, known, depth);
     if (!macros.includes(called)) {
       within(args, known, depth);
@@ -109,11 +124,13 @@ function checkCall(called: string, depth: number): void {
         ? 'matches() can take for ever: use re(text, pattern), glob(text, pattern) or contains()'
         : `${called}() is not for policies${didYouMean(called, allowedCalls)}`,
     );
-  if (macros.includes(called) && depth > 0)
-    throw new Error(`${called}() stands within another: it would take long`);
+  if ((macros.includes(called) || called === 'runs') && depth > 0)
+    throw new Error(
+      `${called}() stands within ${called === 'runs' ? 'a macro' : 'another'}: it would take long`,
+    );
 }
 
-function addPattern(called: 're' | 'glob', pattern: ASTNode | undefined, patterns: Patterns): void {
+function addPattern(called: PatternCall, pattern: ASTNode | undefined, patterns: Patterns): void {
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string')
     throw new Error(`the pattern of ${called}() must be written out as a text`);
   try {

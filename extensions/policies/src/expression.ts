@@ -1,6 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js';
 import type { Envelope, Principal, Ref, Stage } from 'sluice';
-import { checkSize, Patterns, readingOf } from './cost.js';
+import { checkSize, Patterns, patternCalls, readingOf } from './cost.js';
 import { didYouMean } from './problem.js';
 
 /** The event that a condition is asked about, as far as it is read. */
@@ -60,7 +60,7 @@ export function conditionOf(source: string, stage: Stage): Condition {
   environment.registerVariable('event', 'Event');
   if (stage.principal) environment.registerVariable('principal', 'Principal');
   const patterns = new Patterns();
-  for (const name of ['re', 'glob'] as const)
+  for (const name of patternCalls)
     environment.registerFunction(`${name}(string, string): bool`, (text: string, pattern: string) =>
       patterns.of(name, pattern).isFoundIn(text),
     );

@@ -5,6 +5,7 @@ import { checkFile } from '../errors/file-error.js';
 import { ownPackage } from '../installed/own-package.js';
 import { type Answer, type Given, resource } from '../resource/resource.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
+import { installActions } from './install-actions.js';
 import { type McpOptions, mcp } from './mcp.js';
 
 interface GuardOptions extends McpOptions {
@@ -15,6 +16,7 @@ const help = `
 The guard judges what coding agents do, by policies. It is in the package sluice-guard.
 
 Examples:
+  $ sluice guard init
   $ sluice guard run
   $ sluice guard run --config ./guard.config.json --watch
   $ sluice guard mcp --name files -- npx @modelcontextprotocol/server-filesystem .`;
@@ -25,6 +27,7 @@ export const addCommand = resource<GuardOptions>({
     new Option('--config <file>', 'the config of the guard').default('.sluice/guard.config.json'),
   ],
   actions: {
+    ...installActions,
     run: {
       summary: 'judge the calls of coding agents until it is stopped',
       options: [new Option('-w, --watch', 'load the policies again when their files change')],

@@ -1,6 +1,14 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../../../extensions/guard/src/asking/words.js';
-import { type GuardLab, guardLab } from '../../support/guard-lab.js';
+import { readDoor } from '../../../extensions/guard/src/door/place.js';
+import {
+  askDoor,
+  type GuardLab,
+  guardLab,
+  preToolUse,
+  refusalIn,
+} from '../../support/guard-lab.js';
 
 const admin = { from: 'ada', conversation: 'ops', roles: ['admin'] };
 
@@ -58,6 +66,17 @@ describe('a guard that asks', () => {
     await press(lab, 'Deny');
     const ends = await Promise.all([first.words, second]);
     expect(ends.filter((one) => one === undefined)).toHaveLength(1);
+  });
+
+  it('asks once about equal calls that come at one moment, also from two folders', async () => {
+    await using lab = await guardLab();
+    const folders = ['/tmp', '/', '/tmp', '/usr'];
+    const calls = folders.map((cwd) => lab.call('deploy', { cwd }));
+    await expect.poll(() => questions(lab).length).toBe(1);
+    await expect.poll(() => lab.test.of('agent.tool.calling').length).toBe(4);
+    await press(lab, 'Allow in this session');
+    expect(await Promise.all(calls)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(questions(lab)).toHaveLength(1);
   });
 
   it('denies when the agent waits no longer, and lets the next try pass by the answer', async () => {
@@ -167,6 +186,17 @@ describe('a guard that asks', () => {
     await lab.test.host.stop({ timeoutMs: 0 });
     for (const one of calls.slice(0, 15))
       expect(await one).toContain('try exactly this call again');
+  });
+
+  it('goes on after a reload: who waits is told to try again, and the answer is there', async () => {
+    await using lab = await guardLab();
+    const { words } = await asked(lab, 'deploy');
+    await lab.test.host.reload('guard');
+    expect(await words).toContain('try exactly this call again');
+    await press(lab, 'Allow once');
+    const body = preToolUse('deploy');
+    const again = await askDoor(await readDoor(join(lab.folder, 'guard')), { body });
+    expect(refusalIn(again)).toBeUndefined();
   });
 
   it('refuses what would be asked if it knows nobody to ask', async () => {

@@ -1,7 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { agents } from '../../../extensions/guard/src/agents/index.js';
 import { openDoor } from '../../../extensions/guard/src/door/door.js';
+import { refusalsWhenAway } from '../../../extensions/guard/src/door/hooks.js';
 import { isRunning, readDoor, tokenOf } from '../../../extensions/guard/src/door/place.js';
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import { collectingLogger } from '../../../src/testing/index.js';
@@ -116,6 +118,25 @@ describe('the door of a guard', () => {
   ])('refuses %s in the words of the agent', async (_, body, why) => {
     await using lab = await guardLab();
     expect(refusalIn(await lab.ask({ body }))).toContain(why);
+    expect(lab.test.of('agent.tool.calling')).toEqual([]);
+  });
+
+  it('refuses what is malformed in the words of each agent, at each of its hooks', async () => {
+    await using lab = await guardLab();
+    const hooks = agents.flatMap(({ agent, points }) =>
+      Object.values(points).map(({ hook, write }) => ({ path: `/hook/${agent}/${hook}`, write })),
+    );
+    expect(hooks.length).toBeGreaterThan(4);
+    const reason = 'the guard cannot judge this: its input is no JSON object';
+    for (const { path, write } of hooks) {
+      const { status, body } = await lab.ask({ path: `${path}?transport=command`, body: '{' });
+      expect([path, status, JSON.parse(body)]).toEqual([
+        path,
+        200,
+        JSON.parse(JSON.stringify(write({ status: 'refused', reason }, {}))),
+      ]);
+    }
+    expect(Object.keys(refusalsWhenAway())).toEqual(hooks.map(({ path }) => path.slice(6)));
     expect(lab.test.of('agent.tool.calling')).toEqual([]);
   });
 

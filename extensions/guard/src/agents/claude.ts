@@ -1,13 +1,6 @@
-import type { AgentCodec, JsonObject, PointCodec, Verdict } from './codec.js';
-import {
-  deepest,
-  type FieldReader,
-  isObject,
-  readerOf,
-  reasonOf,
-  resultText,
-  says,
-} from './reading.js';
+import type { AgentCodec } from './codec.js';
+import { inOutput, pointsOf, resultOf, snakeFields } from './dialect.js';
+import { deepest, isObject } from './reading.js';
 
 /*
  * Claude Code 2.1.332, read in `sdk.d.ts` and the program of @anthropic-ai/claude-agent-sdk 0.3.332:
@@ -20,121 +13,31 @@ import {
  * - `updatedToolOutput` must have the shape of the tool's own output. Claude Code drops another, and shows the output as it was.
  */
 
-const toolHook = (read: FieldReader) => ({
-  ...base(read),
-  toolName: read.text('tool_name'),
-  toolCallId: read.text('tool_use_id'),
-  params: read.object('tool_input'),
-});
-
-const base = (read: FieldReader) => ({
-  sessionId: read.text('session_id'),
-  workspaceDir: read.folder('cwd'),
-});
-
-const starting: PointCodec = {
-  hook: 'SessionStart',
-  transport: 'command',
-  effect: 'observed',
-  takesChanges: false,
-  timeoutMs: 30_000,
-  read: (input) => {
-    const read = readerOf(input, 'SessionStart');
-    return { ...base(read), reason: read.text('source') };
-  },
-  write: (verdict) =>
-    verdict.status === 'refused'
-      ? says({ systemMessage: reasonOf(verdict.reason) })
-      : says(contextOf('SessionStart', verdict)),
-};
-
-const prompting: PointCodec = {
-  hook: 'UserPromptSubmit',
-  effect: 'enforced',
-  takesChanges: false,
-  timeoutMs: 30_000,
-  read: (input) => {
-    const read = readerOf(input, 'UserPromptSubmit');
-    return { ...base(read), prompt: read.text('prompt') };
-  },
-  write: (verdict) =>
-    verdict.status === 'refused'
-      ? says({ decision: 'block', reason: reasonOf(verdict.reason) })
-      : says(contextOf('UserPromptSubmit', verdict)),
-};
-
-const calling: PointCodec = {
-  hook: 'PreToolUse',
-  effect: 'enforced',
-  takesChanges: true,
-  timeoutMs: 600_000,
-  read: (input) => toolHook(readerOf(input, 'PreToolUse')),
-  write: (verdict) => {
-    if (verdict.status === 'refused')
-      return says({
-        hookSpecificOutput: {
-          hookEventName: 'PreToolUse',
-          permissionDecision: 'deny',
-          permissionDecisionReason: reasonOf(verdict.reason),
-        },
-      });
-    // No `allow`: the user's own permission rules ask as ever.
-    const { params } = verdict;
-    return says(contextOf('PreToolUse', verdict, params && { updatedInput: params }));
-  },
-};
-
-const returning: PointCodec = {
-  hook: 'PostToolUse',
-  effect: 'enforced',
-  takesChanges: true,
-  timeoutMs: 30_000,
-  read: (input) => {
-    const read = readerOf(input, 'PostToolUse');
-    const text = resultText(read.value('tool_response'));
-    return { ...toolHook(read), result: { text, isError: false } };
-  },
-  write: (verdict, input) => {
-    const { tool_response: response } = input;
-    if (verdict.status === 'refused') {
-      const reason = reasonOf(verdict.reason);
-      const updatedToolOutput = inShapeOf(response, reason);
-      const hookSpecificOutput = { hookEventName: 'PostToolUse', updatedToolOutput };
-      return says({ decision: 'block', reason, hookSpecificOutput });
-    }
-    const { result } = verdict;
-    const left = result === undefined ? undefined : changedResult(response, result);
-    return says(contextOf('PostToolUse', verdict, left && { updatedToolOutput: left.output }));
-  },
-};
-
-const completed: PointCodec = {
-  hook: 'Stop',
-  effect: 'observed',
-  takesChanges: false,
-  timeoutMs: 30_000,
-  read: (input) => {
-    const read = readerOf(input, 'Stop');
-    const text = read.maybe('last_assistant_message');
-    return { ...base(read), ...(text !== undefined && { result: { text, isError: false } }) };
-  },
-  write: (verdict) =>
-    says(verdict.status === 'refused' ? { systemMessage: reasonOf(verdict.reason) } : {}),
-};
-
 export const claude: AgentCodec = {
   agent: 'claude',
   title: 'Claude Code',
   release: '@anthropic-ai/claude-agent-sdk 0.3.332',
   proof: 'run',
   transport: 'http',
-  points: {
-    'session.starting': starting,
-    'ingress.normalized': prompting,
-    'agent.tool.calling': calling,
-    'agent.tool.returning': returning,
-    'agent.completed': completed,
-  },
+  points: pointsOf({
+    hooks: ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'],
+    fields: { ...snakeFields, call: 'tool_use_id', last: 'last_assistant_message' },
+    startsBy: 'command',
+    resultOf: (read) => resultOf(read.value('tool_response')),
+    prompt: (reason) => ({ decision: 'block', reason }),
+    call: (permissionDecisionReason) =>
+      inOutput('PreToolUse', { permissionDecision: 'deny', permissionDecisionReason }),
+    result: (reason, { tool_response: response }) => ({
+      decision: 'block',
+      reason,
+      ...inOutput('PostToolUse', { updatedToolOutput: inShapeOf(response, reason) }),
+    }),
+    shown: (systemMessage) => ({ systemMessage }),
+    params: (updatedInput) => ({ updatedInput }),
+    changed: (text, { tool_response: response }) =>
+      inOutput('PostToolUse', { updatedToolOutput: changedResult(response, text) }),
+    wrap: inOutput,
+  }),
   // WebSearch sends words to Anthropic, Agent and Skill start what has hooks of its own: none of them has a path or a URL.
   tools: {
     Bash: { is: 'shell', params: { command: 'command' } },
@@ -149,26 +52,17 @@ export const claude: AgentCodec = {
   },
 };
 
-function contextOf(
-  hookEventName: string,
-  { context }: Extract<Verdict, { status: 'allowed' }>,
-  more: JsonObject = {},
-): JsonObject {
-  const added = { ...more, ...(context !== undefined && { additionalContext: context }) };
-  return Object.keys(added).length === 0 ? {} : { hookSpecificOutput: { hookEventName, ...added } };
-}
-
 /** A changed text of a result in the shape of the result: data that was told as JSON is read again. */
-function changedResult(response: unknown, text: string): { readonly output: unknown } {
-  if (typeof response === 'string') return { output: text };
+function changedResult(response: unknown, text: string): unknown {
+  if (typeof response === 'string') return text;
   try {
     const output: unknown = JSON.parse(text);
     if (Array.isArray(output) === Array.isArray(response) && typeof output === typeof response)
-      return { output };
+      return output;
   } catch {
     // it is no JSON any more
   }
-  return { output: inShapeOf(response, text) };
+  return inShapeOf(response, text);
 }
 
 /** Values of `type` that choose a shape. Any other is a text as others are. */

@@ -1,81 +1,67 @@
 import { isAbsolute } from 'node:path';
-import { type HookAnswer, HookInputError, type JsonObject } from './codec.js';
+import { HookInputError, type JsonObject } from './codec.js';
 
 /** Levels of lists and objects in each other that an input may have. */
 export const deepest = 100;
-
-/** Reads the fields of one input. Each method throws `HookInputError` naming a field that is not as documented. */
-export interface FieldReader {
-  readonly text: (name: string) => string;
-  /** A text that need not be there; nothing for null as well. */
-  readonly maybe: (name: string) => string | undefined;
-  /** The absolute path of a folder. */
-  readonly folder: (name: string) => string;
-  readonly object: (name: string) => JsonObject;
-  /** Anything that JSON has, but it has to be there. */
-  readonly value: (name: string) => unknown;
-}
-
-/**
- * Makes the reader of an input.
- *
- * @throws HookInputError if it is no object, is of another hook, or is too deep.
- */
-export function readerOf(input: unknown, hook?: string): FieldReader {
-  if (!isObject(input)) throw new HookInputError('the input of the hook must be a JSON object');
-  checkDepth(input, deepest);
-  const value = (name: string): unknown => {
-    const found = Object.hasOwn(input, name) ? input[name] : undefined;
-    if (found === undefined) throw new HookInputError(`the input has no field "${name}"`);
-    return found;
-  };
-  const text = (name: string): string => {
-    const found = value(name);
-    if (typeof found !== 'string' || found === '') throw wrong(name, 'a text that is not empty');
-    return found;
-  };
-  const maybe = (name: string): string | undefined => {
-    const found = Object.hasOwn(input, name) ? input[name] : undefined;
-    if (found === undefined || found === null) return undefined;
-    if (typeof found !== 'string') throw wrong(name, 'a text');
-    return found;
-  };
-  const folder = (name: string): string => {
-    const found = text(name);
-    if (!isAbsolute(found)) throw wrong(name, 'an absolute path');
-    return found;
-  };
-  const object = (name: string): JsonObject => {
-    const found = value(name);
-    if (!isObject(found)) throw wrong(name, 'an object');
-    return found;
-  };
-  if (hook !== undefined && text('hook_event_name') !== hook)
-    throw wrong('hook_event_name', `"${hook}"`);
-  return { text, maybe, folder, object, value };
-}
 
 /** A JSON object, and no list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An answer as JSON. */
-export function says(body: JsonObject): HookAnswer {
-  return { exitCode: 0, body };
+/** Reads the fields of one input. */
+export class FieldReader {
+  readonly #input: JsonObject;
+
+  /** @throws HookInputError if the input is no object, or too deep. */
+  constructor(input: unknown) {
+    if (!isObject(input)) throw new HookInputError('the input of the hook must be a JSON object');
+    checkDepth(input, deepest);
+    this.#input = input;
+  }
+
+  /** Anything that JSON has, but it has to be there. */
+  value(name: string): unknown {
+    const found = this.#own(name);
+    if (found === undefined) throw new HookInputError(`the input has no field "${name}"`);
+    return found;
+  }
+
+  /** A text that is not empty; one of the texts, if they are given. */
+  text(name: string, ...known: readonly string[]): string {
+    const found = this.value(name);
+    if (typeof found !== 'string' || found === '') throw wrong(name, 'a text that is not empty');
+    if (known.length > 0 && !known.includes(found)) throw wrong(name, `"${known.join('" or "')}"`);
+    return found;
+  }
+
+  /** A text that need not be there; nothing for null as well. */
+  maybe(name: string): string | undefined {
+    const found = this.#own(name) ?? undefined;
+    if (found !== undefined && typeof found !== 'string') throw wrong(name, 'a text');
+    return found;
+  }
+
+  /** The absolute path of a folder. */
+  folder(name: string): string {
+    const found = this.text(name);
+    if (!isAbsolute(found)) throw wrong(name, 'an absolute path');
+    return found;
+  }
+
+  object(name: string): JsonObject {
+    const found = this.value(name);
+    if (!isObject(found)) throw wrong(name, 'an object');
+    return found;
+  }
+
+  #own(name: string): unknown {
+    return Object.hasOwn(this.#input, name) ? this.#input[name] : undefined;
+  }
 }
 
-/** The words of a refusal: agents take an empty reason for a broken hook. */
-export function reasonOf(reason: string): string {
-  return reason.trim() === '' ? 'The guard refuses it.' : reason;
-}
-
-/** The text of a result: a text as it is, other data as JSON. */
-export function resultText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function wrong(name: string, wanted: string): HookInputError {
+/** The error of a field that is not as documented. */
+export function wrong(name: string, wanted: string): HookInputError {
   return new HookInputError(`the field "${name}" must be ${wanted}`);
 }
 

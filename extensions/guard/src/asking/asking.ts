@@ -161,6 +161,7 @@ export class Asking {
         return true;
       } catch (thrown) {
         if (isSluiceError(thrown, 'question-open')) return false;
+        if (isSluiceError(thrown, 'key-conflict')) return true; // it is open, as another try has worded it
         throw thrown;
       }
     };

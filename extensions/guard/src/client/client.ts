@@ -64,6 +64,7 @@ function refusal(): HookAnswer {
 }
 
 function answer({ exitCode, body, stderr }: HookAnswer): void {
+  if (process.exitCode !== undefined) return; // the guard has answered before it has read all
   if (body !== undefined) process.stdout.write(JSON.stringify(body));
   if (stderr !== undefined) process.stderr.write(`${stderr}\n`);
   process.exitCode = exitCode;

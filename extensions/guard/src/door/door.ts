@@ -94,7 +94,9 @@ async function take(exchange: Exchange, token: string, answer: Answering): Promi
   const body = isTooLarge ? undefined : await exchange.body(bodyBytes);
   if (response.headersSent || response.destroyed) return undefined;
   const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort('the agent has gone'); // an abort costs more than a verdict
+  });
   const path = exchange.path.slice(1).split('/');
   const isCommand = url.endsWith('?transport=command');
   const said = await answer({ path, body, isCommand, signal: gone.signal });

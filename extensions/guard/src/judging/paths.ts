@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
+import process from 'node:process';
 import { HookInputError } from '../agents/codec.js';
 
 /** Characters that a path may have: more than any file system takes. */
@@ -23,7 +23,7 @@ export function realPath(written: string, workspaceDir: string): string {
     throw new HookInputError('the folder that the agent works in must be an absolute path');
   if (/^~[a-z_]/i.test(written))
     throw new HookInputError('a path names the home of a user: write the folder in full');
-  const expanded = /^~(?=$|\/)/.test(written) ? join(homedir(), written.slice(1)) : written;
+  const expanded = /^~(?=$|\/)/.test(written) ? join(home(), written.slice(1)) : written;
   try {
     const real = followed(resolve(workspaceDir, expanded), 0);
     // After a link, `..` is the folder above its target; a program that resolves `..` first goes elsewhere.
@@ -34,6 +34,13 @@ export function realPath(written: string, workspaceDir: string): string {
     if (thrown instanceof HookInputError) throw thrown;
     throw new HookInputError(`a path cannot be followed: ${codeOf(thrown)}`);
   }
+}
+
+function home(): string {
+  const folder = process.env['HOME'] ?? process.env['USERPROFILE'];
+  if (folder === undefined)
+    throw new HookInputError('a path starts with "~", and the user has no home');
+  return folder;
 }
 
 /** Follows links in the part of a path that exists, and the link that its last existing name may be, with no file behind it. */

@@ -1,0 +1,58 @@
+import { homedir } from 'node:os';
+import { Option } from 'commander';
+import { ownPackage } from '../installed/own-package.js';
+import type { Action } from '../resource/resource.js';
+import { exitCodes } from '../shell/exit-codes.js';
+import { printable } from '../shell/text.js';
+
+const site = [
+  new Option('--user', 'the settings of the user, for all repositories').conflicts('project'),
+  new Option('--project', 'the settings of this repository, which is the default'),
+];
+
+/** The actions of `sluice guard` that write the settings of agents, take them back and look after them. */
+export const installActions: Readonly<Record<keyof GuardPackage['commands'], Action<object>>> = {
+  init: {
+    summary: 'write the hooks of the agents that are found, a config and policies',
+    options: [
+      ...site,
+      new Option('--agent <name...>', 'these agents, found or not'),
+      new Option('--closed', 'refuse while the guard is away, as by default').conflicts('open'),
+      new Option('--open', 'let calls pass while the guard is away'),
+      new Option('--dry-run', 'say what would be written'),
+    ],
+    work: workOf('init'),
+  },
+  remove: { summary: 'take back what init wrote', options: site, work: workOf('remove') },
+  doctor: {
+    summary: 'say what is enforced by agent and point, and what keeps the guard from more',
+    options: [...site, new Option('--json', 'print a line of JSON per point')],
+    work: workOf('doctor'),
+  },
+};
+
+function workOf(name: keyof GuardPackage['commands']): Action<object>['work'] {
+  return async ({ options, shell: { cwd, env, stderr } }) => {
+    const { commands } = await ownPackage<GuardPackage>('sluice-guard', 'the guard is', cwd);
+    const home = env['HOME'] ?? homedir();
+    const { data, lines, problems } = await commands[name]({ ...options, cwd, home, env });
+    stderr.lines(problems.map(printable));
+    return {
+      ...{ data, lines: () => lines },
+      ...(problems.length > 0 && { code: exitCodes.failed }),
+    };
+  };
+}
+
+/** The package of the guard, as far as these actions need it. */
+interface GuardPackage {
+  readonly commands: Readonly<
+    Record<'init' | 'remove' | 'doctor', (given: object) => Promise<Report>>
+  >;
+}
+
+interface Report {
+  readonly data: readonly object[];
+  readonly lines: readonly string[];
+  readonly problems: readonly string[];
+}
