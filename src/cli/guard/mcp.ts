@@ -5,6 +5,7 @@ import { badArguments } from '../errors/command-error.js';
 import { ownPackage } from '../installed/own-package.js';
 import type { Action } from '../resource/resource.js';
 import { exitCodes } from '../shell/exit-codes.js';
+import { open as openOption } from './install-actions.js';
 
 /** The options of the proxy. */
 export interface McpOptions {
@@ -28,7 +29,7 @@ export const mcp: Action<McpOptions> = {
     new Option('--listen <port>', 'serve streamable HTTP on loopback, in place of stdio'),
     new Option('--name <name>', 'the name of the server in `mcp__NAME__TOOL`'),
     new Option('--hide <pattern>', 'tools that are not there, such as "drop_*"').argParser(list),
-    new Option('--open', 'let calls pass while no guard runs'),
+    openOption,
   ],
   work: async ({ args: command, options, shell }) => {
     const { config, url, header = [], listen, name, hide = [], open = false } = options;
