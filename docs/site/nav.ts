@@ -37,6 +37,7 @@ export const sidebar: readonly PageGroup[] = [
     ['The kernel', 'docs/kernel.md'],
     ['Judge another agent', 'docs/adapters.md'],
     ['Guard your coding agents', 'docs/guard.md'],
+    ['Guard a server of MCP', 'docs/guard-mcp.md'],
     ['Glossary', 'docs/glossary.md'],
   ]),
   group('Write extensions', [
