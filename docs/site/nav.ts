@@ -38,6 +38,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Judge another agent', 'docs/adapters.md'],
     ['Guard your coding agents', 'docs/guard.md'],
     ['Agents that are guarded', 'docs/guard-agents.md'],
+    ['Guard a server of MCP', 'docs/guard-mcp.md'],
     ['Glossary', 'docs/glossary.md'],
   ]),
   group('Write extensions', [

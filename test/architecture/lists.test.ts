@@ -6,6 +6,8 @@ import { isNode, nameOf, nodesOf, parse } from '../support/syntax.js';
 const reviewed: readonly (readonly [path: string, lists: number, why: string])[] = [
   ['extensions/budget/src/accounts.ts', 1, 'one account for each kind of cap'],
   ['extensions/budget/src/budget-command.ts', 1, 'one line for each kind of cap'],
+  ['extensions/guard/src/mcp/listen.ts', 1, 'a bounded number of sessions, which end'],
+  ['extensions/guard/src/mcp/relay.ts', 1, 'they run already, as many as requests may be open'],
   ['extensions/http/src/server.ts', 1, 'it listens, and does no work'],
   ['extensions/import-openclaw/src/state/transcripts.ts', 1, 'the entries of one commit'],
   ['extensions/otel/src/index.ts', 1, 'one provider of traces and one of metrics'],

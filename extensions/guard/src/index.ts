@@ -7,6 +7,7 @@ export { watchSettings } from './commands/watch-settings.js';
 export { type GuardConfig, guardConfig } from './config.js';
 export { type DoorPlace, isRunning, readDoor, tokenOf } from './door/place.js';
 export { default } from './guard.js';
+export { guardMcp } from './mcp/index.js';
 
 /** The client of agents whose hooks are commands: `node CLIENT AGENT HOOK FOLDER [closed|open]`. */
 export const clientFile: string = fileURLToPath(new URL('./client/client.js', import.meta.url));

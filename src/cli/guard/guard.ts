@@ -6,9 +6,9 @@ import { ownPackage } from '../installed/own-package.js';
 import { type Answer, type Given, resource } from '../resource/resource.js';
 import { type ExitCode, exitCodes } from '../shell/exit-codes.js';
 import { installActions } from './install-actions.js';
+import { type McpOptions, mcp } from './mcp.js';
 
-interface GuardOptions {
-  readonly config: string;
+interface GuardOptions extends McpOptions {
   readonly watch?: boolean;
 }
 
@@ -18,7 +18,8 @@ The guard judges what coding agents do, by policies. It is in the package sluice
 Examples:
   $ sluice guard init
   $ sluice guard run
-  $ sluice guard run --config ./guard.config.json --watch`;
+  $ sluice guard run --config ./guard.config.json --watch
+  $ sluice guard mcp --name files -- npx @modelcontextprotocol/server-filesystem .`;
 
 /** Adds `sluice guard`, which judges the calls of coding agents. */
 export const addCommand = resource<GuardOptions>({
@@ -32,6 +33,7 @@ export const addCommand = resource<GuardOptions>({
       options: [new Option('-w, --watch', 'load the policies again when their files change')],
       work: run,
     },
+    'mcp [command...]': mcp,
   },
   help,
 });

@@ -5,6 +5,9 @@ import type { Action } from '../resource/resource.js';
 import { exitCodes } from '../shell/exit-codes.js';
 import { printable } from '../shell/text.js';
 
+/** Of two actions: a command has it once. */
+export const open = new Option('--open', 'let calls pass while the guard is away');
+
 const site = [
   new Option('--user', 'the settings of the user, for all repositories').conflicts('project'),
   new Option('--project', 'the settings of this repository, which is the default'),
@@ -18,7 +21,7 @@ export const installActions: Readonly<Record<keyof GuardPackage['commands'], Act
       ...site,
       new Option('--agent <name...>', 'these agents, found or not'),
       new Option('--closed', 'refuse while the guard is away, as by default').conflicts('open'),
-      new Option('--open', 'let calls pass while the guard is away'),
+      open,
       new Option('--dry-run', 'say what would be written'),
     ],
     work: workOf('init'),

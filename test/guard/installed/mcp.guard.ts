@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -19,6 +20,8 @@ import { LineTransport } from '../../../extensions/guard/src/mcp/lines.js';
 import { type McpOptions, usualBytes } from '../../../extensions/guard/src/mcp/options.js';
 import { runMcp } from '../../../extensions/guard/src/mcp/proxy.js';
 import { systemClock } from '../../../src/kernel/index.js';
+import { cliProgram } from '../../support/compiled.js';
+import { root } from '../../support/source-tree.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { allow, optionsWith, type TestJudge } from '../mcp/mcp-lab.js';
 import { installMcpServers } from './install-servers.js';
@@ -240,6 +243,90 @@ describe('the server of files', () => {
     expect(readFileSync(at('a.txt'), 'utf8')).toBe('the first');
     expect((await write('b.md')).isError).not.toBe(true);
     expect(readFileSync(at('b.md'), 'utf8')).toBe('changed');
+  });
+});
+
+describe('the command `sluice guard mcp`', () => {
+  const sluice = (...args: string[]) => [cliProgram, 'guard', ...args];
+  const place = () => {
+    const made = temporaryFolder({
+      'a.txt': 'the first',
+      'policies.yaml': `
+- id: no-notes
+  family: agent.tool.calling
+  match: { toolName: [mcp__files__write_file] }
+  deny when: "params.path.endsWith('.md')"
+  text: Notes are written by people.
+  expect:
+    - { payload: { toolName: mcp__files__write_file, params: { path: a.md } }, is: denied }
+`,
+      'guard.json': JSON.stringify({
+        extensions: [
+          {
+            path: join(root, 'extensions/guard/dist/index.js'),
+            config: { policies: ['./policies.yaml'], port: 0 },
+          },
+        ],
+        journal: { path: './guard.db' },
+        grants: { guard: ['dispatch:*'] },
+      }),
+    });
+    closing.push(() => made[Symbol.dispose]());
+    return made.path;
+  };
+
+  it('has a running guard judge the tools of a server, and stops them when the guard is killed', async () => {
+    const folder = place();
+    const config = join(folder, 'guard.json');
+    const guard = spawn(process.execPath, sluice('run', '--config', config), {
+      ...{ cwd: root, stdio: ['ignore', 'inherit', 'inherit'] as const },
+    });
+    closing.push(() => guard.kill('SIGKILL'));
+    await expect.poll(() => existsSync(join(folder, 'guard/door.json'))).toBe(true);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: sluice(
+        ...['mcp', '--config', config, '--name', 'files', '--hide', 'move_*'],
+        ...['--', process.execPath, programs.filesystem, folder],
+      ),
+      cwd: root,
+    });
+    const client = await connected(transport, folder);
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toContain('write_file');
+    expect(names).not.toContain('move_file');
+    const write = (name: string) =>
+      client.callTool({
+        name: 'write_file',
+        arguments: { path: join(folder, name), content: 'changed' },
+      });
+    expect(await write('b.txt')).toMatchObject({
+      content: [{ text: expect.stringMatching(/^Successfully wrote/) }],
+    });
+    expect(readFileSync(join(folder, 'b.txt'), 'utf8')).toBe('changed');
+    expect(await write('b.md')).toMatchObject({
+      ...{ isError: true, content: [{ text: 'Notes are written by people.' }] },
+    });
+    expect(existsSync(join(folder, 'b.md'))).toBe(false);
+    guard.kill('SIGKILL');
+    await once(guard, 'exit');
+    expect(await write('c.txt')).toMatchObject({
+      ...{ isError: true, content: [{ text: expect.stringMatching(/guard is away/) }] },
+    });
+    expect(existsSync(join(folder, 'c.txt'))).toBe(false);
+  });
+
+  it.each([
+    [['mcp'], /name one server/],
+    [['mcp', '--url', 'http://127.0.0.1:1/mcp', '--', 'node'], /name one server/],
+    [['mcp', '--listen', 'x', '--', 'node'], /that is no port/],
+    [['mcp', '--header', 'X=THERE_IS_NONE', '--url', 'http://127.0.0.1:1/mcp'], /THERE_IS_NONE/],
+    [['mcp', '--', '/there/is/no/program'], /ENOENT/],
+  ])('refuses %j, and says why', async (args, words) => {
+    const child = spawn(process.execPath, sluice(...args), { cwd: root });
+    const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect(said).toMatch(words);
+    expect(child.exitCode).toBe(2);
   });
 });
 

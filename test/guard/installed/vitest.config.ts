@@ -2,9 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { mergeConfig } from 'vitest/config';
 import base from '../../../vitest.shared.js';
 
-/** The suite that runs the guard with real programs: `npm run test:guard`. It fetches them, so `npm test` leaves it out. */
-const guard = mergeConfig(base, {
+/** The suite that runs real coding agents against models on loopback, and real servers of MCP: `npm run test:guard`. */
+export default mergeConfig(base, {
   root: fileURLToPath(new URL('../../../', import.meta.url)),
   test: { include: ['test/guard/installed/**/*.guard.ts'] },
 });
-export default guard;

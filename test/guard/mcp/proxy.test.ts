@@ -211,7 +211,9 @@ describe('the judge of a proxy', () => {
   it('says that the guard is away if it was never started, or has gone', async () => {
     const never = guardJudge(() => Promise.reject(new Error('no file')));
     await expect(never('agent.tool.calling', heard, signal)).rejects.toThrow(GuardAway);
-    const gone = guardJudge(async () => ({ socketPath: '/there/is/no/socket', token: 'secret' }));
+    const gone = guardJudge(async () => ({
+      ...{ port: 1, socketPath: '/there/is/no/socket', token: 'secret' },
+    }));
     await expect(gone('agent.tool.calling', heard, signal)).rejects.toThrow(GuardAway);
   });
 });

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { z } from 'zod';
 import type { Heard, Point, Verdict } from '../agents/codec.js';
+import type { DoorPlace } from '../door/place.js';
 
 /** The points that a session of MCP is judged at. */
 export type JudgedPoint = Extract<Point, 'agent.tool.calling' | 'agent.tool.returning'>;
@@ -17,13 +18,6 @@ export class GuardAway extends Error {
   override readonly name = 'GuardAway';
 }
 
-/** The door of a guard: a socket or a port of loopback, and its token. */
-export interface Door {
-  readonly socketPath?: string;
-  readonly port?: number;
-  readonly token: string;
-}
-
 const verdict = z.union([
   z.object({
     status: z.literal('allowed'),
@@ -35,16 +29,17 @@ const verdict = z.union([
 ]);
 
 /** Makes the judge that asks a running guard. @param door is read for each question: a guard that starts anew may have another. */
-export function guardJudge(door: () => Promise<Door>): Judge {
+export function guardJudge(door: () => Promise<DoorPlace>): Judge {
   return async (point, heard, signal) => {
-    const { token, ...place } = await door().catch((error: Error) => {
+    const { token, port, socketPath } = await door().catch((error: Error) => {
       throw new GuardAway(`no guard runs: ${error.message}`);
     });
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const path = `/judge/${point}`;
+    const place = socketPath === undefined ? { host: '127.0.0.1', port } : { socketPath };
     const body = JSON.stringify({ agent: 'mcp', ...heard });
     const [status, text] = await new Promise<[number | undefined, string]>((resolve, reject) => {
-      const asked = request({ host: '127.0.0.1', ...place, method: 'POST', path, headers, signal });
+      const asked = request({ ...place, method: 'POST', path, headers, signal });
       asked.on('error', (error) => reject(new GuardAway(`the guard is away: ${error.message}`)));
       asked.on('response', (response) => {
         const pieces: Buffer[] = [];
