@@ -37,7 +37,6 @@ export const sidebar: readonly PageGroup[] = [
     ['The kernel', 'docs/kernel.md'],
     ['Judge another agent', 'docs/adapters.md'],
     ['Guard your coding agents', 'docs/guard.md'],
-    ['Agents that are guarded', 'docs/guard-agents.md'],
     ['Glossary', 'docs/glossary.md'],
   ]),
   group('Write extensions', [
