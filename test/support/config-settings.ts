@@ -38,5 +38,6 @@ function typeOf(node: z.core.$ZodType | undefined): string {
   if (node instanceof z.ZodArray) return 'list';
   if (node instanceof z.ZodRecord || node instanceof z.ZodObject) return 'object';
   if (node instanceof z.ZodUnknown) return 'anything';
-  return node?._zod.def.type ?? '';
+  const { type = '' } = node?._zod.def ?? {};
+  return type === 'custom' ? 'function' : type;
 }

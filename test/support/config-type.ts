@@ -17,7 +17,7 @@ function typeOf(node: z.core.$ZodType, indent: string): string {
   if (node instanceof z.ZodRecord) return `Record<string, ${typeOf(node.valueType, indent)}>`;
   if (node instanceof z.ZodArray) {
     const element = typeOf(node.element, indent);
-    return node.element instanceof z.ZodUnion ? `(${element})[]` : `${element}[]`;
+    return /[|>] /.test(element.split('{')[0] ?? '') ? `(${element})[]` : `${element}[]`;
   }
   if (node instanceof z.ZodObject) {
     const fields = Object.entries(node.shape).map(([key, field]) =>
@@ -25,7 +25,9 @@ function typeOf(node: z.core.$ZodType, indent: string): string {
     );
     return `{\n${fields.join('')}${indent}}`;
   }
+  if (node instanceof z.core.$ZodPipe) return `string | ${typeOf(node._zod.def.out, indent)}`; // a text may be written for the object
   const { type } = node._zod.def;
+  if (type === 'custom') return '(text: string) => string'; // of `journal.scrub.fn`, the one function
   if (['string', 'number', 'boolean', 'unknown'].includes(type)) return type;
   throw new TypeError(`There is no rule here for a setting of the type "${type}".`);
 }

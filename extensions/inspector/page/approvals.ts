@@ -16,7 +16,6 @@ import {
   View,
 } from './parts.js';
 import type { Approval } from './shapes.js';
-import { type Field, fieldsOf } from './words.js';
 
 /** The questions that wait for a human, those that are open first. */
 export function Approvals() {
@@ -33,7 +32,7 @@ export function Approvals() {
 }
 
 function Card({ row, again }: { readonly row: Approval; readonly again: () => void }) {
-  const { id, state, question, family, about: subject, payload, askedAtMs, dueAtMs } = row;
+  const { id, state, question, family, about: subject, fields, askedAtMs, dueAtMs } = row;
   const [reason, setReason] = useState('');
   const [isAnswered, setAnswered] = useState(false);
   const answer = (given: object) => async () => {
@@ -42,7 +41,6 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
     again();
   };
   const { of } = question;
-  const fields = fieldsOf(payload);
   const who =
     typeof of === 'object' ? `the role ${of.role}` : of === 'owner' ? 'an owner' : 'the sender';
   const isOpen = state === 'pending' && !isAnswered;
@@ -86,7 +84,7 @@ function Card({ row, again }: { readonly row: Approval; readonly again: () => vo
 }
 
 /** The data that is acted on, field by field. */
-function Fields({ of }: { readonly of: readonly Field[] }) {
+function Fields({ of }: { readonly of: Approval['fields'] }) {
   return html`<table>
     ${of.map(
       ({ path, text }) => html`<tr key=${path}>

@@ -1,4 +1,5 @@
 // The data that the server sends: its own types, and the lines of commands as far as the page shows them.
+import type { PayloadField } from 'sluice/host';
 import type { extensionsView } from '../src/extensions-view.js';
 import type { Message } from '../src/message.js';
 import type { nowView } from '../src/now-view.js';
@@ -43,7 +44,7 @@ export interface Approval {
   readonly correlationId: string;
   readonly family: string;
   readonly about: string;
-  readonly payload: string;
+  readonly fields: readonly PayloadField[];
   readonly askedAtMs: number;
   readonly dueAtMs: number;
   readonly reason?: string;

@@ -17,34 +17,6 @@ export function nameOf({ extensionId, contributionId }: Author): string {
   return extensionId === undefined ? 'the stage' : `${extensionId}/${contributionId ?? ''}`;
 }
 
-/** Ids and marks of a payload that say nothing of what is acted on. */
-const inner =
-  /^(?:toolCallId|runId|sessionId|sessionKey|childSessionKey|requesterSessionKey|accountId|explicit|streaming)$/;
-const mostDepth = 4;
-
-/** A field of a payload: its path, and its value as a text. */
-export interface Field {
-  readonly path: string;
-  readonly text: string;
-  /** An id or a mark of the host. */
-  readonly isInner: boolean;
-}
-
-/** Takes a payload in JSON apart, without the fields that are empty. A text that is no JSON is one field. */
-export function fieldsOf(json: string): readonly Field[] {
-  const walk = (value: unknown, keys: readonly string[]): readonly Field[] => {
-    if (typeof value === 'object' && value !== null && keys.length < mostDepth)
-      return Object.entries(value).flatMap(([key, of]) => walk(of, [...keys, key]));
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return [{ path: keys.join('.'), text, isInner: keys.length === 1 && inner.test(`${keys[0]}`) }];
-  };
-  try {
-    return walk(JSON.parse(json), []);
-  } catch {
-    return walk(json, []);
-  }
-}
-
 /** A length of time. */
 export function span(ms: number): string {
   if (ms < 1) return ms === 0 ? '0 ms' : '<1 ms';

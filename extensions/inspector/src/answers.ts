@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import type { Clock } from 'sluice';
+import { payloadFields } from 'sluice/host';
 import { extensionsView, stagesView } from './extensions-view.js';
 import { type Figures, readFigures } from './figures.js';
 import { nowView } from './now-view.js';
@@ -68,7 +69,10 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
       return { body: update.body };
     },
     approvals: async () => {
-      const rows: readonly Given[] = (await approvals?.list())?.map((row) => ({ ...row })) ?? [];
+      const asked: readonly Given[] = (await approvals?.list())?.map((row) => ({ ...row })) ?? [];
+      const rows = asked.map(({ payload, ...row }) => ({
+        ...{ ...row, correlationId: row['correlationId'], fields: payloadFields(`${payload}`) },
+      }));
       return withMessages(reader, rows, ({ correlationId }) => correlationId, text);
     },
     extensions: async () => (host === undefined ? undefined : extensionsView(host)),

@@ -38,7 +38,10 @@ async function checkAccounts(channel: ChannelPlugin): Promise<Finding[]> {
         hint: 'Fix that: the account cannot be started as it is.',
       });
     }
-  return found.length === 0 ? [isThere(channel.id)] : found;
+  if (found.length > 0) return found;
+  const isUnchecked = channel.checkAccount === undefined && channel.accounts.length > 0;
+  const what = 'its accounts: it has no checkAccount';
+  return [isThere(channel.id), ...(isUnchecked ? [findings.unchecked(what, channel.id)] : [])];
 }
 
 function isThere(whose: string): Finding {

@@ -66,8 +66,12 @@ async function neverMet(
       limit: lookedAt,
     });
     const whole = records.filter(({ omitted }) => omitted === undefined).map(recordedOutcome);
-    if (whole.length === 0) continue;
     for (const { handler } of matched.filter((one) => one.stage === stage)) {
+      if (whole.length === 0) {
+        const what = `its match: the journal has no payload of "${stage.family}"`;
+        found.push(findings.unchecked(what, nameOf(handler)));
+        continue;
+      }
       if (whole.some((one) => mayMatch(handler, (key) => [valueIn(one, stage, key)]))) continue;
       const of = counted(whole.length, 'dispatch', 'dispatches');
       const what = `is never called: none of the last ${of} of "${stage.family}" in the journal meets its match, ${matchTexts(handler).join(', and ')}`;

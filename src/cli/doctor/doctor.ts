@@ -25,6 +25,7 @@ import { type Finding, findingsOf, type Severity } from './finding.js';
 
 interface DoctorOptions extends PipelineOptions {
   readonly running?: string | true;
+  readonly complete?: boolean;
 }
 
 const help = `
@@ -37,7 +38,8 @@ With --running it asks the host that runs instead: dead letters, handlers in qua
 extensions that were refused, and vetoes that failed open are warnings.
 
 An error is something that does not work; the exit code is then 1. A warning works, and
-should be looked at.
+should be looked at. What could not be looked at is unchecked: with --complete the exit
+code is 1 then, too.
 
 Examples:
   $ sluice doctor
@@ -49,6 +51,7 @@ Examples:
 export const addCommand: AddCommand = (command, shell, done) => {
   addPipelineOptions(command, shell.additions, 'agent', 'channels', 'journal.path')
     .option('--running [url]', 'ask the host that runs, by its health port, how it is')
+    .option('--complete', 'fail if something could not be checked')
     .option('--json', 'print a line of JSON per finding')
     .addHelpText('after', help)
     .action(async (options: DoctorOptions) => done(await doctor(options, shell)));
@@ -57,7 +60,8 @@ export const addCommand: AddCommand = (command, shell, done) => {
 async function doctor(options: DoctorOptions, shell: Shell): Promise<ExitCode> {
   const findings = [versions(shell), ...(await found(options, shell))];
   printData(shell, options, findings, (layout) => findingsView(findings, layout));
-  return findings.some(({ severity }) => severity === 'error') ? exitCodes.failed : exitCodes.ok;
+  const bad = options.complete === true ? /^(error|unchecked)$/ : /^error$/;
+  return findings.some(({ severity }) => bad.test(severity)) ? exitCodes.failed : exitCodes.ok;
 }
 
 function versions({ version }: Shell): Finding {
@@ -81,7 +85,7 @@ async function found(options: DoctorOptions, shell: Shell): Promise<readonly Fin
 
 /** Lays the findings out for people: the errors come last, nearest to the prompt. */
 function findingsView(findings: readonly Finding[], layout: Layout): string[] {
-  const ordered = (['ok', 'warning', 'error'] as const).flatMap((severity) =>
+  const ordered = (['ok', 'unchecked', 'warning', 'error'] as const).flatMap((severity) =>
     findings.filter((one) => one.severity === severity),
   );
   return [...ordered.flatMap((one) => lines(one, layout)), summary(findings, layout)];
@@ -89,9 +93,12 @@ function findingsView(findings: readonly Finding[], layout: Layout): string[] {
 
 function lines({ severity, check, what, whose, hint }: Finding, layout: Layout): string[] {
   const { palette } = layout;
-  const paint = { ok: palette.plain, warning: palette.warning, error: palette.failure }[severity];
+  const paint = {
+    ...{ ok: palette.plain, unchecked: palette.quiet },
+    ...{ warning: palette.warning, error: palette.failure },
+  }[severity];
   const named = whose === undefined ? '' : `${whose}: `;
-  const head = `${severity.padEnd(7)}  ${check.padEnd(10)}  `;
+  const head = `${severity.padEnd(9)}  ${check.padEnd(10)}  `;
   const width = Math.max(20, layout.width - head.length);
   const told = laidOut(printable(`${named}${what}`), 0, palette.plain, width);
   const advice =
@@ -108,7 +115,9 @@ function summary(findings: readonly Finding[], { palette }: Layout): string {
     findings.filter((one) => one.severity === severity).length;
   const errors = count('error');
   const warnings = count('warning');
-  const text = `${counted(errors, 'error', 'errors')}, ${counted(warnings, 'warning', 'warnings')}`;
+  const unchecked = count('unchecked');
+  const left = unchecked === 0 ? '' : `, ${unchecked} not checked`;
+  const text = `${counted(errors, 'error', 'errors')}, ${counted(warnings, 'warning', 'warnings')}${left}`;
   return errors > 0 ? palette.failure(text) : palette.strong(text);
 }
 

@@ -1,7 +1,10 @@
 import { definedFields } from 'sluice-kernel/internal';
 
-/** The weight of a finding. `error`: something does not work. `warning`: it works, and should be looked at. `ok`: all is well. */
-export type Severity = 'error' | 'warning' | 'ok';
+/**
+ * The weight of a finding. `error`: something does not work. `warning`: it works, and should be looked at. `unchecked`: nobody knows, since
+ * it could not be looked at. `ok`: all is well.
+ */
+export type Severity = 'error' | 'warning' | 'unchecked' | 'ok';
 
 /** One thing that the doctor has looked at. */
 export interface Finding {
@@ -47,6 +50,7 @@ export function findingsOf(check: Finding['check']) {
       definedFields({ severity, check, what, whose, hint });
   return {
     ok: finding('ok'),
+    unchecked: finding('unchecked'),
     warning: finding('warning'),
     error: finding('error'),
     /** Reports something that was thrown while the check was made. */

@@ -88,7 +88,7 @@ const scrub = z.strictObject({
     'an object: by the name that takes its place, a regular expression; or true for "email", "card", "iban", "phone"',
   ),
   fn: setting(
-    z.unknown().refine((fn) => typeof fn === 'function', 'expected a function'),
+    z.custom<(text: string) => string>((fn) => typeof fn === 'function', 'expected a function'),
     'a function, which a config in TypeScript or JavaScript may hold: it gets each text after the patterns, and returns it cleaned at once',
   ),
 });

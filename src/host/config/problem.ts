@@ -61,7 +61,7 @@ function bare(schema: z.core.$ZodType): z.core.$ZodType {
   let node = schema;
   while (node instanceof z.core.$ZodOptional || node instanceof z.core.$ZodDefault)
     node = node._zod.def.innerType;
-  return node;
+  return node instanceof z.core.$ZodPipe ? node._zod.def.out : node; // a text may be written for the object
 }
 
 /** Returns the description of a place, which says how the setting is written. */

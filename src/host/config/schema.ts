@@ -20,8 +20,7 @@ import {
 } from './host-sections.js';
 import { count, duration, name, roleEntry, setting, settingOr } from './setting.js';
 
-/** An extension to load. */
-const extension = z
+const extensionObject = z
   .strictObject({
     path: name.describe('a path from the folder of this file, or the name of an installed package'),
     config: setting(z.unknown(), 'the settings of the extension, as its schema asks for them'),
@@ -30,7 +29,14 @@ const extension = z
       'true, if nothing is to be started without the extension, such as a guard',
     ),
   })
-  .describe('an object with its path, such as { "path": "./rate-limit.ts" }');
+  .describe('a path, or an object with it, such as { "path": "./rate-limit.ts" }');
+
+/** An extension to load: a text is its path. */
+const extension = z.preprocess(
+  (given: string | z.input<typeof extensionObject>) =>
+    typeof given === 'string' ? { path: given } : given,
+  extensionObject,
+);
 
 /** A plugin to load. */
 const plugin = z

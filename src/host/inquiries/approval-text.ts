@@ -2,7 +2,6 @@ import {
   type ApprovalScope,
   type Author,
   approvalScopes,
-  inertJson,
   inertText,
   oneLine,
   principalText,
@@ -11,11 +10,12 @@ import { hostTexts } from '../texts/host-texts.js';
 import { type HostSay, inEnglish } from '../texts/texts.js';
 import { type AnsweredBy, type ApprovalRow, shortIdOf } from './approval-row.js';
 import { type GrantRow, offeredScopes } from './grants.js';
+import { fieldLines } from './payload-fields.js';
 
 /** Characters of the data that people are shown in a chat. `sluice approvals show` has all of it. */
 const shownAtMost = 1_000;
 
-/** The text of a question to a human. What the action is made with stands escaped, in one line, and cut in its middle. If it is cut, the text says so. */
+/** The text of a question to a human. What the action is made with stands field by field, and is cut in its middle. If it is cut, the text says so. */
 export function approvalText(
   row: ApprovalRow,
   clean: (text: string) => string,
@@ -25,14 +25,17 @@ export function approvalText(
   const { title, text } = question;
   const id = shortIdOf(row);
   const offered = offeredScopes(row);
-  const data = cut(inertJson(payload), say);
+  const all = fieldLines(payload)
+    .map((field) => `\n  ${field}`)
+    .join('');
+  const data = cut(all, say);
   const asker = nameOf(question.asker);
   const always = say('word-always');
   return [
     say('approval-asked', { title: oneLine(clean(title)) }),
     ...(text === undefined ? [] : [inertText(clean(text))]),
-    `${aboutText(say, row)}: ${data}`,
-    ...(data === inertJson(payload) ? [] : [say('approval-cut', { id })]),
+    `${aboutText(say, row)}${data}`,
+    ...(data === all ? [] : [say('approval-cut', { id })]),
     ...(mayHaveRun === true ? [say('approval-again')] : []),
     say('approval-due', { asker, span: spanOf(say, dueAtMs - askedAtMs) }),
     say('approval-how', { id }),
@@ -45,7 +48,7 @@ export function approvalText(
 /** A line about a question, for a list. */
 export function approvalLine(row: ApprovalRow, nowMs: number, say = inEnglish): string {
   const { question, payload, dueAtMs, state } = row;
-  const about = `${aboutText(say, row)}: ${cut(inertJson(payload), say, 120)}`;
+  const about = `${aboutText(say, row)}: ${cut(fieldLines(payload).join('; '), say, 120)}`;
   const told = { id: shortIdOf(row), title: oneLine(question.title), about };
   return state === 'pending'
     ? say('approval-line', { ...told, span: spanOf(say, dueAtMs - nowMs) })

@@ -16,8 +16,8 @@ export type ScrubPatterns = Readonly<Record<string, true | string>>;
 export interface ScrubOptions {
   /** Each find becomes the name of its pattern in brackets: `[email]`. */
   readonly patterns?: ScrubPatterns | undefined;
-  /** Gets each text after the patterns, and returns it cleaned, at once. Anything else than a function leaves all texts out. */
-  readonly fn?: unknown;
+  /** Gets each text after the patterns, and returns it cleaned, at once. */
+  readonly fn?: ((text: string) => string) | undefined;
   /** Hears why a text was left out: the function threw, say. It never hears the text. */
   readonly onLeftOut?: (problem: string) => void;
 }
@@ -38,7 +38,7 @@ export function scrubber({ patterns = {}, fn, onLeftOut = () => undefined }: Scr
   const cleaned = (text: string): string => {
     const whole = text.length > cutFrom ? text.replace(/.{0,64}…$/su, '…') : text;
     const found = rules.reduce((from, rule) => rule(from), whole);
-    return fn === undefined ? found : (fn as Scrub)(found); // what it throws or gives is looked at
+    return fn === undefined ? found : fn(found); // what it throws or gives is looked at
   };
   const run = bounded(cleaned, onLeftOut);
   return (text) => {

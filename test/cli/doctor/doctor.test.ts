@@ -573,6 +573,11 @@ describe('sluice doctor (§20.5)', () => {
         whose: 'one/never',
         what: 'is never called: none of the last 1 dispatch of "agent.tool.calling" in the journal meets its match, if toolName is bash',
       },
+      {
+        severity: 'unchecked',
+        whose: 'one/unheard',
+        what: 'its match: the journal has no payload of "egress.preparing"',
+      },
     ]);
   });
 
@@ -724,14 +729,17 @@ describe('sluice doctor (§20.5)', () => {
           decodeIngress: () => ({ kind: 'ignored', reason: 'none' }), send: async () => ({ status: 'rejected', reason: 'none' }),
           ${check} });`,
       );
-    const channels = async (check: string) => {
+    const channels = async (check: string, ...args: string[]) => {
       const settings = { channels: ['pigeon'], extensions: [{ path: './pigeon.mjs' }] };
       const files = { ...config(settings), 'pigeon.mjs': channel(check) };
-      const { code, found } = await examined(files);
+      const { code, found } = await examined(files, args);
       return { code, found: found.filter((one) => one.check === 'channels') };
     };
     const fine = { code: 0, found: [{ severity: 'ok', whose: 'pigeon' }] };
-    expect(await channels('')).toMatchObject(fine);
+    const what = 'its accounts: it has no checkAccount';
+    const unchecked = { severity: 'unchecked', whose: 'pigeon', what };
+    expect(await channels('')).toMatchObject({ code: 0, found: [...fine.found, unchecked] });
+    expect(await channels('', '--complete')).toMatchObject({ code: 1 });
     expect(await channels('checkAccount: async () => {},')).toMatchObject(fine);
     expect(
       await channels(

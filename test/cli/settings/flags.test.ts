@@ -34,7 +34,7 @@ it.each<[readonly string[], object, object?]>([
   [['--audit', 'b', '--audit', 'a'], { audit: ['a', 'b'] }, { audit: ['a'] }],
   [
     ['-e', './b.ts'],
-    { extensions: [{ path: 'a' }, { path: './b.ts' }] },
+    { extensions: [{ path: 'a' }, './b.ts'] },
     { extensions: [{ path: 'a' }] },
   ],
   [['-p', 'b', '-p', 'c'], { plugins: [{ path: 'b' }, { path: 'c' }] }],

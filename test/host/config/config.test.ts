@@ -65,8 +65,8 @@ describe('a config (§20.1)', () => {
       'extensions[0].path: expected string, received number. Write a path from',
     ],
     [
-      { extensions: ['./x.ts'] },
-      'extensions[0]: expected object, received string. Write an object with its path, such as { "path":',
+      { extensions: [7] },
+      'extensions[0]: expected object, received number. Write a path, or an object with it, such as { "path":',
     ],
     [{ roles: { owner: ['telegram: 42'] } }, 'roles.owner[0]: expected "channel:SENDER" or'],
     [{ roles: { owner: ['telegram:42 '] } }, 'roles.owner[0]: expected "channel:SENDER" or'],
@@ -135,8 +135,12 @@ describe('a config (§20.1)', () => {
   });
 
   it('is typed by defineConfig, which gives back what it is given', () => {
-    const config = { agent: 'echo', extensions: [{ path: './a.js' }] };
+    const config = { agent: 'echo', extensions: [{ path: './a.js' }, './b.js'] };
     expect(defineConfig(config)).toBe(config);
+    defineConfig({ journal: { path: 'x', scrub: { fn: (text) => text.trim() } } });
+    // @ts-expect-error: it gives no text
+    defineConfig({ journal: { path: 'x', scrub: { fn: () => 7 } } });
+    expect(accepted(config).config.extensions).toEqual([{ path: './a.js' }, { path: './b.js' }]);
     // @ts-expect-error: a misspelt key does not compile
     defineConfig({ agnt: 'echo' });
     // @ts-expect-error: no failure has this code (§16.19)

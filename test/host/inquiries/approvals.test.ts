@@ -11,7 +11,7 @@ describe('a question to a human', () => {
     expect(await lab.rows()).toMatchObject([{ state: 'pending' }]);
     const { content } = lab.asked()[0] ?? { content: '' };
     expect(content).toContain('Approval needed: Deploy?');
-    expect(content).toContain('tool deploy: {"what":"v2","token":"[redacted]"}');
+    expect(content).toContain('tool deploy\n  what: v2\n  token: [redacted]\n');
     expect(content).toContain(`/approve ${lab.idOf()}`);
     lab.press(lab.button());
     await until(() => lab.ends.length === 2);
@@ -147,7 +147,7 @@ describe.each([
     const next = await portLab({ journal, clock: first.clock, argsOf: () => ['v3'] });
     next.press(button);
     await until(() => next.asked().length === 1);
-    expect(next.asked()[0]?.content).toContain('"what":"v3"');
+    expect(next.asked()[0]?.content).toContain('what: v3');
     next.press(next.button(1));
     await until(() => next.texts().some((text) => text.includes('was allowed, and was not used')));
     expect(next.ran).toEqual([]);

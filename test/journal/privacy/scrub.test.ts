@@ -140,7 +140,10 @@ describe('what cannot be scrubbed (durability §13.4)', () => {
     ],
   ])('is left out if a function %s', (_, clean, problem) => {
     const problems: string[] = [];
-    const scrub = scrubber({ fn: clean, onLeftOut: (told) => problems.push(told) });
+    const scrub = scrubber({
+      fn: (text) => Reflect.apply(clean, undefined, [text]), // JavaScript is not checked
+      onLeftOut: (told) => problems.push(told),
+    });
     expect(scrub('{"content":"a@b.example"}')).toBe('{"content":"[left out]"}');
     expect(problems).toEqual([expect.stringMatching(problem)]);
     expect(problems[0]).not.toContain('a@b');

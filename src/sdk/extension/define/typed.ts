@@ -14,7 +14,7 @@ export type TypedCommand<Args> = Omit<Command, 'run' | 'usage'> & {
   /** The words behind the command by their names, such as `<minutes> <text...>`: the last may take all that are left. */
   readonly usage: string;
   /** Reads an object of these names: each has a text, or is absent if its word is. So a number is `z.coerce.number()`. */
-  readonly args: ConfigSchema<Args>;
+  readonly args: ArgumentSchema<Args>;
   /** As that of a `ChatCommand`, with the arguments as `args` has read them. */
   run(context: Omit<Parameters<Run>[0], 'args'> & { readonly args: Args }): ReturnType<Run>;
 };
@@ -23,6 +23,7 @@ export type TypedCommand<Args> = Omit<Command, 'run' | 'usage'> & {
  * Makes a command whose arguments are read by a Standard Schema. A wrong one is answered with the problem and the usage, which `/help`
  * shows, too.
  *
+ * @throws TypeError if `usage` names an argument that `args` does not read, or the other way, as far as `args` tells a JSON Schema.
  * @example
  * api.provide('command', defineCommand({
  *   name: 'remind',
@@ -38,6 +39,12 @@ export function defineCommand<Args>({
 }: TypedCommand<Args>): Provided<'command'> {
   const { name, usage } = command;
   const names = [...usage.matchAll(/[<[]([\w-]+)(\.\.\.)?[>\]]/g)];
+  const odd = oddName(
+    names.map(([, word = '']) => word),
+    schema,
+  );
+  if (odd !== undefined)
+    throw new TypeError(`command "${name}": its usage and its args do not both name "${odd}"`);
   const mayBeLong = names.at(-1)?.[2] !== undefined;
   return {
     ...command,
@@ -65,6 +72,20 @@ interface ArgumentSchema<Args> extends ConfigSchema<Args> {
       input(options: { readonly target: 'draft-2020-12' }): Record<string, unknown>;
     };
   };
+}
+
+/** Finds a name that only one of a usage and a schema has, if the schema tells its names. */
+function oddName(words: readonly string[], schema: ArgumentSchema<unknown>): string | undefined {
+  let told: Record<string, unknown> | undefined;
+  try {
+    told = schema['~standard'].jsonSchema?.input({ target: 'draft-2020-12' });
+  } catch {
+    // a type that JSON does not have, such as a date
+  }
+  const { properties, additionalProperties = false } = told ?? {};
+  if (properties === undefined || additionalProperties !== false) return undefined;
+  const read = Object.keys(Object(properties));
+  return [...words, ...read].find((one) => !words.includes(one) || !read.includes(one));
 }
 
 /** A tool whose arguments have the types of their schema. */

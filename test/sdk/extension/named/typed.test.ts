@@ -44,6 +44,15 @@ describe('a command with a schema (event pipeline §16.18)', () => {
     expectReply(await test.say('/one tea'), 'tea');
   });
 
+  it('is refused at once if its usage and its schema name other words', () => {
+    const named = (usage: string) => () =>
+      defineCommand({ name: 'roll', description: '', usage, args: sides, run: () => '' });
+    expect(named('<side> [note...]')).toThrow('do not both name "side"');
+    expect(named('<sides>')).toThrow('do not both name "note"');
+    const args = z.object({ sides: z.date() }); // it tells no JSON Schema
+    expect(() => defineCommand({ ...roll, usage: '<other>', args, run: () => '' })).not.toThrow();
+  });
+
   it.each([
     ['/roll one', /^sides: .*\. Write: \/roll <sides> \[note\.\.\.]$/],
     ['/roll', /^sides: .*Write: /],
