@@ -140,7 +140,7 @@ describe('a server that misbehaves', () => {
 
   it('cannot slip in a second answer while the first one is judged', async () => {
     let tell: (() => void) | undefined;
-    const { say, got } = await relayLab((point) =>
+    const { say, got, heard } = await relayLab((point) =>
       point === 'agent.tool.calling'
         ? { status: 'allowed' }
         : new Promise((resolve) => {
@@ -152,13 +152,16 @@ describe('a server that misbehaves', () => {
     await say('server', { id: 1, result: text('secret') });
     await say('server', { id: 1, result: null });
     expect(got.client).toEqual([]);
+    expect(heard).toHaveLength(2);
     tell?.();
     await settle();
     expect(got.client).toMatchObject([{ id: 1, result: { isError: true } }]);
   });
 
   it('cannot answer a call that it has not got yet', async () => {
-    const { say, got } = await relayLab(() => new Promise(() => undefined));
+    const { say, got } = await relayLab((point) =>
+      point === 'agent.tool.calling' ? new Promise(() => undefined) : { status: 'allowed' },
+    );
     await say('client', { id: 1, method: 'tools/call', params: { name: 'one' } });
     await say('server', { id: 1, result: text('a guess') });
     expect(got.client).toEqual([]);
