@@ -57,6 +57,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Deploy one host', 'docs/deploying.md'],
     ['Operating', 'docs/operating.md'],
     ['Privacy', 'docs/privacy.md'],
+    ['Record', 'docs/record.md'],
     ['Observability', 'docs/observability.md'],
     ['Inspector', 'docs/inspector.md'],
     ['sluice-inspector', 'extensions/inspector/README.md'],

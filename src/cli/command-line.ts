@@ -27,6 +27,8 @@ const table: Readonly<Record<string, readonly [summary: string, load: CommandRow
     'look at the questions that wait for a human, and answer them',
     () => import('./approvals/approvals.js'),
   ],
+  record: ['take out of a journal what proves its record', () => import('./record/record.js')],
+  verify: ['say whether a record is as it was written', () => import('./record/verify.js')],
   policy: ['check policies, and try them on a journal', () => import('./policy/policy.js')],
 };
 
