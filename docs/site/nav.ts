@@ -60,6 +60,7 @@ export const sidebar: readonly PageGroup[] = [
     ['Deploy one host', 'docs/deploying.md'],
     ['Operating', 'docs/operating.md'],
     ['Privacy', 'docs/privacy.md'],
+    ['Record', 'docs/record.md'],
     ['Observability', 'docs/observability.md'],
     ['Agents that the guard knows', 'docs/guard-agents.md'],
     ['Inspector', 'docs/inspector.md'],

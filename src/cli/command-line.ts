@@ -28,6 +28,8 @@ const table: Readonly<Record<string, readonly [summary: string, load: CommandRow
     () => import('./approvals/approvals.js'),
   ],
   guard: ['judge what coding agents do', () => import('./guard/guard.js')],
+  record: ['take out of a journal what proves its record', () => import('./record/record.js')],
+  verify: ['say whether a record is as it was written', () => import('./record/verify.js')],
   policy: ['check policies, and try them on a journal', () => import('./policy/policy.js')],
 };
 

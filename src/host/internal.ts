@@ -27,4 +27,5 @@ export { rolesOf } from './provided/roles.js';
 export { nameOfRoute, routeProblem } from './provided/routes.js';
 export { suspendedNames } from './receive/suspended.js';
 export { Texts } from './texts/texts.js';
+export { timelineEntry } from './timeline/read-timeline.js';
 export { type RecordedOutcome, recordedOutcome } from './timeline/recorded-outcome.js';

@@ -83,6 +83,17 @@ export const journalError = errorMaker({
       'The config scrubs what is kept (`journal.scrub`), or `sluice journal forget` was asked to: the text is no longer what its sender wrote.',
     hint: 'Purge it, and ask its sender to write again.',
   },
+  'bad-record-key': {
+    message: 'The key {path} of a record cannot be used: {problem}.',
+    cause:
+      'The file is no key of Ed25519 in PEM, others than its owner may read it, or its folder is not there.',
+    hint: 'Give the file mode 0600, put the right key back, or name another file: `journal.record.key` of the config, or `--key`.',
+  },
+  'record-not-kept-elsewhere': {
+    message: 'The checkpoint could not be appended to {path}: {problem}.',
+    cause: 'The folder is not there or may not be written to, or its disk is full.',
+    hint: 'Name a file that this user may write to, as `journal.record.checkpoints`. The journal has the checkpoint: `sluice record checkpoint` prints it.',
+  },
   'journal-state': {
     message: 'Journal: {what} "{id}" cannot be {wanted}: it is {state}.',
     cause: 'Something ends twice, or goes on after its end.',

@@ -26,6 +26,7 @@ export type { JournalCounts, JournalStats } from './journal-counts.js';
 export { type MemoryJournalOptions, memoryJournal } from './memory-journal.js';
 export type { MessageEnd, SendReport } from './message-end.js';
 export { type Scrub, type ScrubOptions, type ScrubPatterns, scrubber } from './privacy/scrub.js';
+export type { RecordOptions } from './record/recorder.js';
 export type { Damage } from './rows/table-rows.js';
 export { openJournal, type TendedJournal, tendJournal } from './sqlite/open-journal.js';
 export type { Retention } from './sqlite/retention.js';

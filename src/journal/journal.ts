@@ -123,6 +123,7 @@ export interface NewDispatch {
   readonly omitted?: 'hot-path' | 'too-large' | 'not-json' | 'forgotten' | RecordMark;
   /** The `outcome.toJSON()` as JSON, without secrets; `payload` is there only if it differs from `event.payload`. */
   readonly body: string;
+  readonly proof?: string; // of the journal alone: its place in a chain (record §1)
 }
 
 /** The record of a dispatch: enough to explain it, and to dispatch it again. */
@@ -292,8 +293,7 @@ export const openUpdates = ['accepted', 'handling'] as const satisfies readonly 
 /** The states of a send that has not ended. */
 export const openSends = ['prepared', 'sending'] as const satisfies readonly SendState[];
 
-/** The records that a reader returns by default. */
-export const defaultLimit = 1_000;
+export const defaultLimit = 1_000; // records that a reader returns
 
 /** Returns whether a state is one of these. */
 export const isOneOf = (states: readonly string[], state: string): boolean =>

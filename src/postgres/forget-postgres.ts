@@ -80,9 +80,12 @@ async function forgetMessages(query: PostgresQuery, ids: readonly string[]): Pro
     const sql = 'SELECT * FROM sluice_dispatches WHERE correlation_id = $1';
     const kept = (await query(sql, [id])).map(dispatchesTable.record).map(forgottenDispatch);
     await query(
-      `UPDATE sluice_dispatches AS kept SET body = given.body, omitted = given.omitted
-        FROM unnest($1::int8[], $2::text[], $3::text[]) AS given (seq, body, omitted) WHERE kept.seq = given.seq`,
-      [kept.map(({ seq }) => seq), kept.map(({ body }) => body), kept.map((one) => one.omitted)],
+      `UPDATE sluice_dispatches AS kept SET body = given.body, omitted = given.omitted, proof = given.proof
+        FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[]) AS given (seq, body, omitted, proof) WHERE kept.seq = given.seq`,
+      [
+        ...[kept.map(({ seq }) => seq), kept.map(({ body }) => body)],
+        ...[kept.map((one) => one.omitted), kept.map(({ proof }) => proof ?? null)],
+      ],
     );
   }
 }

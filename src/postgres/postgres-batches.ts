@@ -11,6 +11,7 @@ import {
 import { isSluiceError } from 'sluice-kernel';
 import { CommitFates } from './members/commit-fates.js';
 import { unfenced } from './postgres-fence.js';
+import type { RecordHeads } from './record-heads.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 import { type RowOptions, type SharedTransaction, workingRows } from './rows/postgres-rows.js';
 import { dispatchesTable, insertAll, JoinedWrites } from './rows/postgres-tables.js';
@@ -30,6 +31,7 @@ interface BatchOptions extends RowOptions {
   readonly passengers?: {
     readonly waiting: WaitingDispatches;
     readonly taken: () => readonly NewDispatch[];
+    readonly heads: RecordHeads | undefined;
   };
   /** Milliseconds for which the end of a commit without an answer is asked for. */
   readonly unknownForMs: number;
@@ -169,8 +171,10 @@ export class PostgresBatches extends CommitQueue<SharedTransaction> {
           }
         const writes = new JoinedWrites();
         flush(writes);
+        await passengers?.heads?.load(query);
         passengers?.waiting.write({ characters: passengerCharacters, isSpent: () => false });
         insertAll(writes, dispatchesTable, passengers?.taken() ?? []);
+        passengers?.heads?.flush(writes);
         await writes.run(query);
         id = fenced; // from here on it may be persisted
       });

@@ -60,10 +60,26 @@ export async function makeDays(query: PostgresQuery, nowMs: number): Promise<voi
   }
 }
 
-/** Drops the tables of all days that ended before a time, whatever their size. */
-export async function dropDays(query: PostgresQuery, beforeMs: number): Promise<void> {
-  for (const { name, untilMs } of await dayTables(query))
-    if (untilMs <= beforeMs) await query(whileLocked(`DROP TABLE IF EXISTS ${name};`));
+/**
+ * Drops the tables of all days that ended before a time, whatever their size.
+ *
+ * @param cut the slots and the numbers of the heads up to which the records may go, if the journal proves them: a day with a later
+ *   record stays.
+ */
+export async function dropDays(
+  query: PostgresQuery,
+  beforeMs: number,
+  cut?: readonly [slots: readonly number[], numbers: readonly number[]],
+): Promise<void> {
+  for (const { name, untilMs } of await dayTables(query)) {
+    if (untilMs > beforeMs) continue;
+    const until = untilMs / dayMs;
+    const later = `SELECT 1 FROM sluice_record_days AS last WHERE day < $1 AND last.number > coalesce(
+      (SELECT cut.number FROM unnest($2::int4[], $3::int8[]) AS cut (slot, number) WHERE cut.slot = last.slot), 0) LIMIT 1`;
+    if (cut !== undefined && (await query(later, [until, ...cut])).length > 0) continue;
+    await query(whileLocked(`DROP TABLE IF EXISTS ${name};`));
+    if (cut !== undefined) await query('DELETE FROM sluice_record_days WHERE day < $1', [until]);
+  }
 }
 
 async function dayTables(query: PostgresQuery): Promise<readonly DayTable[]> {

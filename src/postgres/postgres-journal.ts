@@ -1,9 +1,17 @@
-import type { Journal, JournalReader, NewDispatch, Store, TendedJournal } from '@sluice/journal';
+import type {
+  Journal,
+  JournalReader,
+  NewDispatch,
+  RecordOptions,
+  Store,
+  TendedJournal,
+} from '@sluice/journal';
 import {
   both,
   type DoneRows,
   databaseJournal,
   doneRows,
+  Recorder,
   type Scrub,
   Sweep,
   usualKeepForMs,
@@ -21,6 +29,7 @@ import { PostgresMember } from './postgres-member.js';
 import { postgresRecords, postgresSessions, postgresValues } from './postgres-reader.js';
 import { checkPostgresSchema } from './postgres-schema.js';
 import { countedChanges, postgresChanges } from './postgres-writes.js';
+import { cutLists, isCut, RecordHeads } from './record-heads.js';
 import type { PostgresConnections } from './rows/connections.js';
 import type { SharedTransaction } from './rows/postgres-rows.js';
 import { sharedReadings } from './rows/shared-readings.js';
@@ -33,6 +42,8 @@ export interface PostgresJournalOptions {
   readonly secrets?: readonly string[];
   /** Cleans texts that are kept for reading (durability §13): see `scrubber`. */
   readonly scrub?: Scrub | undefined;
+  /** Has the journal prove its records (record §1), as each host that uses it has to. Absent: it does not. */
+  readonly record?: RecordOptions | undefined;
   /** Ends the wait for another host while the journal is opened. */
   readonly signal?: AbortSignal;
   /** Milliseconds for which the end of an update or a send is persisted, by default 7 days. */
@@ -86,28 +97,42 @@ export async function openPostgresJournal(
     await connections.close().catch(() => undefined);
     throw error;
   }
-  return journalOf(connections, member, { ...options, clock, leaseMs });
+  const { journal, recorder } = journalOf(connections, member, { ...options, clock, leaseMs });
+  try {
+    await recorder?.start(journal.keyValues);
+  } catch (error) {
+    await journal.close();
+    throw error;
+  }
+  return journal;
 }
 
 function journalOf(
   connections: PostgresConnections,
   member: PostgresMember,
   options: PostgresJournalOptions & Required<Pick<PostgresJournalOptions, 'clock' | 'leaseMs'>>,
-): PostgresJournal {
+) {
   const { clock, leaseMs, secrets = [], scrub, keepForMs, listen = true } = options;
   const clean = withoutSecrets(secrets);
   const taken: NewDispatch[] = [];
-  const take = (dispatches: readonly NewDispatch[]) => void taken.push(...dispatches);
-  const waiting = new WaitingDispatches(take, clock, () => batches.carry(), both(clean, scrub));
+  const record = options.record && postgresRecord(connections, member, options.record, clock);
+  const { heads, recorder } = record ?? {};
+  const waiting = new WaitingDispatches(
+    (dispatches) => void taken.push(...(heads?.link(dispatches) ?? dispatches)),
+    clock,
+    () => batches.carry(),
+    both(clean, scrub),
+    heads?.chain,
+  );
   const batches: PostgresBatches = new PostgresBatches(connections, {
     ...{ clock, clean, scrub, ownership: member, unknownForMs: leaseMs },
     fence: (query) => member.fence(query),
     isLate: () => member.problem() !== undefined,
-    passengers: { waiting, taken: () => taken.splice(0) },
+    passengers: { waiting, taken: () => taken.splice(0), heads },
   });
   member.renewBy(batches);
   member.lookForWork(listen);
-  const sweep = sweepPostgres(connections, batches, clock, keepForMs);
+  const sweep = sweepPostgres(connections, batches, { clock, keepForMs, recorder });
   const reading = { ...connections, query: sharedReadings(connections.query) };
   const journal = databaseJournal({
     ...{ ownership: member, clean, scrub, commits: batches, waiting },
@@ -120,12 +145,36 @@ function journalOf(
     close: async () => {
       waiting.close();
       sweep.close();
+      await batches.settled();
+      await recorder?.close();
       await batches.close();
       await member.leave();
       await connections.close();
     },
   });
-  return { ...journal, lost: member.lost, announce: (about) => member.announce(about) };
+  const whole: PostgresJournal = {
+    ...{ ...journal, lost: member.lost },
+    announce: (about) => member.announce(about),
+  };
+  return { journal: whole, recorder };
+}
+
+/** The chains of a journal, and what signs them. */
+function postgresRecord(
+  { query }: PostgresConnections,
+  member: PostgresMember,
+  options: RecordOptions,
+  clock: Clock,
+) {
+  const heads = new RecordHeads(member, () => recorder.grows());
+  const lastSeq = async (): Promise<number> => {
+    const [row] = await query(
+      'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS seq FROM sluice_dispatch_numbers',
+    );
+    return Number(row?.['seq']);
+  };
+  const recorder = new Recorder({ ...options, chain: heads.chain, clock, lastSeq });
+  return { heads, recorder };
 }
 
 /**
@@ -181,6 +230,12 @@ async function checked(given: PostgresConnections): Promise<PostgresConnections>
   }
 }
 
+interface SweepOptions {
+  readonly clock: Clock;
+  readonly keepForMs: number | undefined;
+  readonly recorder: Recorder | undefined;
+}
+
 /** Rows that one transaction looks at, and drops, at most. */
 const rowsAtOnce = 500;
 
@@ -194,14 +249,14 @@ const [dispatches, ...others] = doneRows('sluice_');
 function sweepPostgres(
   { query }: PostgresConnections,
   batches: PostgresBatches,
-  clock: Clock,
-  keepForMs = usualKeepForMs,
+  { clock, keepForMs = usualKeepForMs, recorder }: SweepOptions,
 ): Sweep {
   /** Looks at the rows after one, in their order. @returns the last of them, if there may be old rows behind it. */
   const dropAfter = async (
     seq: number,
     { name, madeAt, endedAt, isDone }: DoneRows,
     beforeMs: number,
+    more: readonly (readonly number[])[] = [],
   ): Promise<number | undefined> => {
     const [seen] = await batches.write(({ query }) =>
       query(
@@ -209,27 +264,33 @@ function sweepPostgres(
           gone AS (DELETE FROM ${name} AS kept WHERE kept.seq = ANY(ARRAY(SELECT seq FROM seen))
             AND kept.${endedAt} < $1 AND ${isDone})
           SELECT max(seq) AS last, min(at) < $1 AS has_old FROM seen`,
-        [beforeMs, seq],
+        [beforeMs, seq, ...more],
       ),
     );
     return seen?.['has_old'] === true ? Number(seen['last']) : undefined;
   };
   const sweep = new Sweep(clock, async (isClosed) => {
     const nowMs = clock.now();
-    const dropAll = async (rows: DoneRows, beforeMs: number): Promise<void> => {
+    const dropAll = async (
+      rows: DoneRows,
+      beforeMs: number,
+      more?: readonly (readonly number[])[],
+    ): Promise<void> => {
       for (let seq: number | undefined = 0; seq !== undefined && !isClosed(); )
-        seq = await dropAfter(seq, rows, beforeMs);
+        seq = await dropAfter(seq, rows, beforeMs, more);
     };
+    const cut = recorder && cutLists((await recorder.cut(nowMs - keepForMs)).heads);
     for (const rows of others) await dropAll(rows, nowMs - keepForMs);
     const dropping = ({ query }: SharedTransaction) => dropExpired(query, nowMs, rowsAtOnce);
     while (!isClosed()) if ((await batches.write(dropping, { isAlone: true })) === 0) break;
     await makeDays(query, nowMs).catch(() => undefined); // dispatches of such a day stand in the table of all others
-    const isByDay = await dropDays(query, nowMs - keepForMs).then(
+    const isByDay = await dropDays(query, nowMs - keepForMs, cut).then(
       () => keepForMs >= dayMs,
       () => false, // somebody reads them for long, or this user may not change tables
     );
     const name = isByDay ? otherDispatches.name : dispatches.name;
-    await dropAll({ ...dispatches, name }, nowMs - keepForMs);
+    const isDone = cut === undefined ? dispatches.isDone : isCut;
+    await dropAll({ ...dispatches, name, isDone }, nowMs - keepForMs, cut);
   });
   sweep.start();
   return sweep;

@@ -3,11 +3,26 @@ import { isNotEnded, isOpenSend, isOpenUpdate, journalError } from '@sluice/jour
 import { systemClock } from 'sluice-kernel';
 import { dispatchesByDay } from './postgres-days.js';
 import { withFailures } from './postgres-failure.js';
+import { slotOfNone } from './record-heads.js';
 import type { PostgresConnections, PostgresQuery } from './rows/connections.js';
 import { sendsTable, updatesTable } from './rows/postgres-tables.js';
 
 /** The version of the tables below. */
-export const postgresSchemaVersion = 4;
+export const postgresSchemaVersion = 5;
+
+/** The tables of records that prove themselves (record §2.3): the head of each chain, and the last record of each chain in a day. */
+const recordTables: readonly string[] = [
+  `CREATE TABLE sluice_record_heads (
+    slot int4 PRIMARY KEY, number int8 NOT NULL DEFAULT 0, digest text NOT NULL DEFAULT '')`,
+  `INSERT INTO sluice_record_heads (slot) SELECT generate_series(0, ${slotOfNone})`,
+  `CREATE TABLE sluice_record_days (
+    day int4 NOT NULL, slot int4 NOT NULL, number int8 NOT NULL, PRIMARY KEY (day, slot))`,
+];
+
+/** The statements that bring tables to the version after theirs, by their version. */
+const migrations: Readonly<Record<number, readonly string[]>> = {
+  4: ['ALTER TABLE sluice_dispatches ADD COLUMN proof text', ...recordTables],
+};
 
 /**
  * The statements that make the tables. A host that lives has a row, and its partitions are free when the row is gone. An epoch is a
@@ -47,14 +62,15 @@ const schema = (nowMs: number): readonly string[] => [
     part int4 PRIMARY KEY, host_id text NOT NULL REFERENCES sluice_hosts ON DELETE CASCADE, epoch int8 NOT NULL)`,
   'CREATE INDEX sluice_parts_of_host ON sluice_parts (host_id)',
   'CREATE SEQUENCE sluice_epochs',
+  ...recordTables,
 ];
 
 /**
  * Makes the tables of a journal, if they are not there, in one transaction, and divides its slots into partitions. Two of them at once
  * wait for each other.
  *
- * @throws SluiceError (as a rejection) `not-a-journal` if the tables are of another version; `journal-in-use` if the number of
- *   partitions changes and a host is running; `database-...`.
+ * @throws SluiceError (as a rejection) `not-a-journal` if the tables are of a later version; `journal-in-use` if they are of an earlier
+ *   one, or the number of partitions changes, and a host is running; `database-...`.
  */
 export async function migratePostgres(
   given: PostgresConnections,
@@ -67,10 +83,19 @@ export async function migratePostgres(
     if (from === 0) {
       for (const sql of schema(systemClock.now())) await query(sql);
       await query('UPDATE sluice_journal SET version = $1', [postgresSchemaVersion]);
-    } else checkVersion(from, connections.address);
+    } else await bringUp(query, from, connections.address);
     if (partitions !== undefined) await divide(query, partitions, connections.address);
     return { from, to: postgresSchemaVersion };
   });
+}
+
+/** Brings tables of an earlier version up to this one, if no host lives. */
+async function bringUp(query: PostgresQuery, from: number, path: string): Promise<void> {
+  if (migrations[from] === undefined) return checkVersion(from, path);
+  await checkNoHost(query, path);
+  for (let version = from; version < postgresSchemaVersion; version++)
+    for (const sql of migrations[version] ?? []) await query(sql);
+  await query('UPDATE sluice_journal SET version = $1', [postgresSchemaVersion]);
 }
 
 /** @throws SluiceError (as a rejection) `not-a-journal` if the tables are not there, or of another version. */
@@ -83,7 +108,7 @@ function checkVersion(version: number, path: string): void {
   const problem =
     version === 0
       ? 'it has no tables of a journal; `sluice journal migrate` makes them'
-      : `its tables have version ${version}, and this program knows version ${postgresSchemaVersion}`;
+      : `its tables have version ${version}, and this program knows version ${postgresSchemaVersion}${version < postgresSchemaVersion ? '; `sluice journal migrate` brings them up to it when no host runs' : ''}`;
   throw journalError('not-a-journal', { path, problem });
 }
 

@@ -25,6 +25,7 @@ const documents: readonly (readonly [word: string, document: string, ReadonlySet
   ],
   ['http', 'http.md', clausesOf('http.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
   ['judgement', 'judgement.md', clausesOf('judgement.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
+  ['record', 'record.md', clausesOf('record.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
   ['sight', 'sight.md', clausesOf('sight.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
   ['stream', 'stream-plumbing.md', clausesOf('stream-plumbing.md', /^(\d+\.\d+) |^## (\d+)\. /gm)],
 ];

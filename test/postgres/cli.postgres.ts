@@ -29,11 +29,11 @@ describe('a config that names a PostgreSQL', () => {
     expect(early.code).not.toBe(0);
     expect(early.stderr).toContain('`sluice journal migrate` makes them');
     const made = await sluice(['journal', 'migrate', '--json']);
-    expect(jsonLines(made.stdout)).toMatchObject([{ from: 0, to: 4 }]);
+    expect(jsonLines(made.stdout)).toMatchObject([{ from: 0, to: 5 }]);
     const again = await sluice(['journal', 'migrate']);
     expect([again.code, again.stdout]).toEqual([
       0,
-      expect.stringContaining('has version 4 already'),
+      expect.stringContaining('has version 5 already'),
     ]);
     const { code, stdout, stderr } = await sluice(['run', '--quiet'], 'hello\n');
     expect([code, stdout.trim(), stderr]).toEqual([0, 'hello', '']);

@@ -142,7 +142,9 @@ async function run(options: RunOptions, command: Command, given: Shell): Promise
   await using scope = new Scope('agents', logger); // what they hold open goes after the host
   const timeline = timelineRecorder({ logger });
   if (view.hear !== undefined) timeline.listen(view.hear);
-  await using kept = await openPersistence(settings, timeline, { scrub, signal: shell.stop });
+  await using kept = await openPersistence(settings, timeline, {
+    ...{ scrub, logger, signal: shell.stop },
+  });
   const { quarantine, handlerWatch } = settings;
   using watch = handlerWatch === false ? undefined : new HandlerWatch({ ...handlerWatch, logger });
   await using pipeline = await openPipeline(settings, logger, {
@@ -191,6 +193,9 @@ async function run(options: RunOptions, command: Command, given: Shell): Promise
     logger,
   );
   const reloading = reloadOn(host, extensions, options, shell);
+  kept.nameVersions(
+    (id) => extensions.live.find((one) => one.extensionId === id)?.manifest.version,
+  );
   await kept.announce?.(announced(settings, options, pipeline, shell.version));
   return await asCliCommand(kernel, 'run', shell, async () => {
     using _watch = reloading;

@@ -115,11 +115,28 @@ function located(config: HostConfig, folder: string): HostConfig {
   const at = (path: string): string => resolve(folder, path);
   return {
     ...config,
-    ...(journal?.path !== undefined && { journal: { ...journal, path: at(journal.path) } }),
+    ...(journal !== undefined && { journal: journalAt(journal, at) }),
     ...(stateDir !== undefined && { stateDir: at(stateDir) }),
     ...(legacy?.openclaw !== undefined && { legacy: { ...legacy, openclaw: at(legacy.openclaw) } }),
     ...(logging.file !== undefined && { logging: { ...logging, file: at(logging.file) } }),
     ...(gateway?.device !== undefined && { gateway: { ...gateway, device: at(gateway.device) } }),
+  };
+}
+
+function journalAt(
+  { path, record, ...journal }: NonNullable<HostConfig['journal']>,
+  at: (path: string) => string,
+): NonNullable<HostConfig['journal']> {
+  const { checkpoints } = record ?? {};
+  return {
+    ...journal,
+    ...(path !== undefined && { path: at(path) }),
+    ...(record !== undefined && {
+      record: {
+        key: at(record.key),
+        ...(checkpoints !== undefined && { checkpoints: at(checkpoints) }),
+      },
+    }),
   };
 }
 

@@ -93,6 +93,17 @@ const scrub = z.strictObject({
   ),
 });
 
+/** The proof that the records of the journal are as they were written (record §1). */
+const record = z.strictObject({
+  key: name.describe(
+    'the path of the file with the key of this host, which signs; it is made with mode 0600 if it is not there',
+  ),
+  checkpoints: setting(
+    name,
+    'the path of a file to which each checkpoint is appended, such as one on another machine',
+  ),
+});
+
 /** The file of the journal, or its database. */
 const journalSettings = z.strictObject({
   path: setting(name, 'the path of the journal, a file that is made where it is missing'),
@@ -139,6 +150,10 @@ const journalSettings = z.strictObject({
   redact: setting(
     z.array(name),
     'a list of field names whose values are never written, besides those of secrets',
+  ),
+  record: setting(
+    record,
+    'an object: each record is in a chain that the host signs, so that `sluice verify` finds what was changed, removed, added or moved',
   ),
   scrub: setting(
     scrub,

@@ -13,6 +13,8 @@ export interface DispatchTapOptions {
   readonly rawUpdates?: boolean;
   /** Names of fields whose values are never written, besides those that look like a secret's. */
   readonly redact?: readonly string[];
+  /** The versions of extensions: those of the handlers that were asked are written with each dispatch. */
+  readonly versions?: (extensionId: string) => string | undefined;
 }
 
 /** The text in the place of a field that is left out: of a raw update, and of configuration, which may hold anything. */
@@ -41,6 +43,13 @@ export function dispatchTap(
 ): Required<Pick<Tap, 'outcome' | 'audit'>> {
   const { maxDispatchLength = 262_144, hotPathPayloads = false, rawUpdates = false } = options;
   const isSecret = secretKeys(options.redact);
+  const { versions } = options;
+  const versionsIn = ({ steps }: Outcome) => {
+    const ids = new Set(steps.map(({ extensionId }) => extensionId));
+    const known = [...ids].flatMap((id) => [[id, versions?.(id)] as const]);
+    const named = known.filter(([, version]) => version !== undefined);
+    return named.length > 0 && { versions: Object.fromEntries(named) };
+  };
   const textOf = (value: unknown) => boundedJson(value, { maxLength: maxDispatchLength, isSecret });
   const keep = (payload: object, family: FamilyName): object => {
     const persisted: Record<string, unknown> = { ...payload };
@@ -55,12 +64,15 @@ export function dispatchTap(
       const { event, status } = outcome;
       const { eventId, family, correlationId, sessionId, occurredAt: occurredAtMs } = event;
       const about = { eventId, family, correlationId, sessionId, occurredAtMs, status };
-      const whole = event.hotPath && !hotPathPayloads ? undefined : textOf(bodyOf(outcome, keep));
+      const whole =
+        event.hotPath && !hotPathPayloads
+          ? undefined
+          : textOf({ ...bodyOf(outcome, keep), ...versionsIn(outcome) });
       if (whole !== undefined && 'json' in whole) {
         journal.dispatched({ ...about, body: whole.json });
         return;
       }
-      const rest = textOf(bodyOf(outcome, () => ({})));
+      const rest = textOf({ ...bodyOf(outcome, () => ({})), ...versionsIn(outcome) });
       const omitted = whole === undefined ? 'hot-path' : whole.problem;
       const short = { status, event: { ...about, occurredAt: occurredAtMs, payload: {} } };
       const body = 'json' in rest ? rest.json : JSON.stringify(short);

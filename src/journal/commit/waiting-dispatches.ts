@@ -1,6 +1,7 @@
 import { type Clock, Timer } from 'sluice-kernel/internal';
 import type { NewDispatch } from '../journal.js';
 import type { JournalStats } from '../journal-counts.js';
+import type { RecordChain } from '../record/record-chain.js';
 import type { CleanText } from '../rows/clean-body.js';
 import type { Passenger, PassengerRoom } from './transactions.js';
 
@@ -30,6 +31,7 @@ export class WaitingDispatches implements Passenger {
   readonly #clean: CleanText;
   readonly #clock: Clock;
   readonly #onDue: () => void;
+  readonly #chain: RecordChain | undefined;
   #waiting: NewDispatch[] = [];
   #characters = 0;
   /** The time since which some wait. */
@@ -43,12 +45,22 @@ export class WaitingDispatches implements Passenger {
   /** Those among them that no record of the journal tells of yet. */
   #untold = 0;
 
-  /** @param onDue is called to write them. */
-  constructor(addRow: AddDispatches, clock: Clock, onDue: () => void, clean: CleanText) {
+  /**
+   * @param onDue is called to write them.
+   * @param chain learns when a transaction begins and ends, if the journal proves its records: `addRow` links them.
+   */
+  constructor(
+    addRow: AddDispatches,
+    clock: Clock,
+    onDue: () => void,
+    clean: CleanText,
+    chain?: RecordChain,
+  ) {
     this.#addRow = addRow;
     this.#clean = clean;
     this.#clock = clock;
     this.#onDue = onDue;
+    this.#chain = chain;
     this.#due = new Timer(clock);
   }
 
@@ -88,6 +100,7 @@ export class WaitingDispatches implements Passenger {
 
   write({ characters, isSpent }: PassengerRoom): void {
     let written = 0;
+    this.#chain?.begin();
     this.#active = 0; // if it is not, that transaction was rolled back, and nobody has called `written`
     while (this.#active < this.#waiting.length && !(this.#active > 0 && isSpent())) {
       const from = this.#active;
@@ -131,6 +144,7 @@ export class WaitingDispatches implements Passenger {
   }
 
   written(isPersisted: boolean): void {
+    this.#chain?.settle(isPersisted);
     if (!isPersisted && this.#active === 0) this.#active = this.#waiting.length; // the database takes nothing at all
     const gone = this.#waiting.splice(0, this.#active);
     this.#active = 0;

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KeyValueReader } from '@sluice/sdk/extension';
+import { definedFields } from 'sluice-kernel/internal';
 import { entryKinds } from '../entry-kinds.js';
 import {
   type DispatchRecord,
@@ -10,6 +11,7 @@ import {
   type UpdateRecord,
 } from '../journal.js';
 import { mapped } from '../privacy/scrub.js';
+import { forgottenProof } from '../record/proof.js';
 
 /** The sender or the conversation whose texts are forgotten: its id, with or without its channel before it. */
 export interface Whose {
@@ -191,9 +193,10 @@ export const forgottenSend = ({ body }: SendRecord) => ({
   ...{ shown: undefined, reason: undefined },
 });
 
-/** The same of a dispatch, or of another entry. */
+/** The same of a dispatch, or of another entry. It stays in its chain (record §3). */
 export const forgottenDispatch = ({ omitted = 'forgotten', ...one }: DispatchRecord) => ({
   ...one,
   omitted,
+  ...definedFields({ proof: forgottenProof(one) }),
   body: withoutTexts(one.body),
 });

@@ -42,7 +42,7 @@ export interface JournalAddress {
 
 /** The terms on which a host has a journal at an address. */
 export interface JournalTerms
-  extends Pick<JournalOptions, 'secrets' | 'scrub' | 'keepForMs' | 'signal'> {
+  extends Pick<JournalOptions, 'secrets' | 'scrub' | 'keepForMs' | 'signal' | 'record'> {
   /** Milliseconds for which a host that is not heard of keeps it. */
   readonly leaseMs?: number;
   /** Hosts that share it tell each other of their work. */

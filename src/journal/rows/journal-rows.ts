@@ -99,7 +99,8 @@ export const sendsTable: RecordTable<SendRecord> = {
   timeColumn: 'prepared_at_ms',
 };
 
-const dispatches = journalTable<DispatchRecord>('dispatches', {
+/** The columns of dispatches that each database has. */
+export const dispatchFields = {
   seq,
   eventId: 'event_id TEXT NOT NULL',
   family: 'family TEXT NOT NULL',
@@ -109,7 +110,10 @@ const dispatches = journalTable<DispatchRecord>('dispatches', {
   occurredAtMs: 'occurred_at_ms REAL NOT NULL',
   omitted: 'omitted TEXT',
   body: 'body TEXT NOT NULL',
-});
+};
+
+/** In a file a proof stands beside the dispatches that share a row. */
+const dispatches = journalTable<Omit<DispatchRecord, 'proof'>>('dispatches', dispatchFields);
 
 export const dispatchesTable: RecordTable<DispatchRecord> = {
   ...dispatches,

@@ -1,5 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { oneLine } from 'sluice-kernel/internal';
 import type { SqliteValue } from '../database/sqlite-values.js';
+import { journalError } from '../errors.js';
 import type { DispatchRecord, NewDispatch } from '../journal.js';
 import { dispatchesTable } from './journal-rows.js';
 
@@ -32,29 +34,52 @@ type Head = Omit<NewDispatch, 'body'> & { readonly length: number };
 export function packedRow(dispatches: readonly NewDispatch[], last: NewDispatch): NewDispatch {
   const heads = dispatches.map(({ body, ...head }): Head => ({ ...head, length: body.length }));
   const text = `${JSON.stringify(heads)}\n${dispatches.map(({ body }) => body).join('')}`;
+  const body = deflateRawSync(text, { dictionary, level: 3 }).toString('base64');
+  return { ...last, ...columnsOf(dispatches, last), body };
+}
+
+function columnsOf(dispatches: readonly NewDispatch[], last: NewDispatch) {
   const eventId = dispatches.reduce(
     (least, one) => (one.eventId < least ? one.eventId : least),
     last.eventId,
   );
   const occurredAtMs = Math.max(...dispatches.map((one) => one.occurredAtMs));
-  const body = deflateRawSync(text, { dictionary, level: 3 }).toString('base64');
-  return { ...last, eventId, occurredAtMs, body };
+  const { family, correlationId, sessionId, status } = last;
+  return { eventId, occurredAtMs, family, correlationId, sessionId, status };
 }
 
 /**
  * Reads the dispatches of a row that holds several. They have the numbers up to that of the row.
  *
- * @throws Error if the body is none of `packedRow`; its sum says so before.
+ * @throws SluiceError `database-damaged` if the row is none of `packedRow`; its sums say so before, unless somebody has made them fit.
  */
-export function unpacked({ seq, body }: DispatchRecord): DispatchRecord[] {
+export function unpacked(row: DispatchRecord): DispatchRecord[] {
+  try {
+    const each = unpackedBody(row);
+    const last = each.at(-1);
+    const columns = Object.entries(last === undefined ? { seq: 0 } : columnsOf(each, last));
+    const other = columns.find(([name, value]) => Reflect.get(row, name) !== value);
+    if (other !== undefined) throw new Error(`its ${other[0]} is not that of what it holds`);
+    return each;
+  } catch (error) {
+    const about = { table: 'dispatches', seq: row.seq };
+    const problem = `row ${row.seq} of dispatches, ${oneLine(error)}`;
+    throw journalError('database-damaged', { path: 'of the journal', problem, ...about });
+  }
+}
+
+function unpackedBody({ seq, body }: DispatchRecord): DispatchRecord[] {
   const text = inflateRawSync(Buffer.from(body, 'base64'), { dictionary }).toString();
   const end = text.indexOf('\n');
   const heads: readonly Readonly<Record<string, SqliteValue>>[] = JSON.parse(text.slice(0, end));
   let from = end + 1;
-  return heads.map(({ length, ...head }, at) => {
+  const each = heads.map(({ length, proof, ...head }, at) => {
     const to = from + Number(length);
     const own = { seq: seq - heads.length + 1 + at, body: text.slice(from, to) };
     from = to;
-    return dispatchesTable.record(dispatchesTable.row({ ...head, ...own }));
+    const record = dispatchesTable.record(dispatchesTable.row({ ...head, ...own }));
+    return typeof proof === 'string' ? { ...record, proof } : record;
   });
+  if (from !== text.length) throw new Error('its body is too long or too short');
+  return each;
 }

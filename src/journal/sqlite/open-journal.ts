@@ -11,6 +11,7 @@ import {
 import type { Journal, JournalReader } from '../journal.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
 import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
+import { fileRecord } from './file-record.js';
 import { fileJournal, type JournalOptions, type SqliteJournal } from './sqlite-journal.js';
 import { sqliteRecords } from './sqlite-reader.js';
 import { sqliteRows } from './sqlite-rows.js';
@@ -45,8 +46,10 @@ export async function openJournal(
     try {
       database ??= openJournalFile(path, how);
       if (options.scrub !== undefined) database.exec('PRAGMA secure_delete = ON'); // free pages keep nothing
-      const journal = fileJournal(database, lock, options);
+      const record = options.record && (await fileRecord(database, options.record, clock));
+      const journal = fileJournal(database, lock, options, record);
       database.exec('PRAGMA busy_timeout = 0'); // from now on another process is waited for without blocking
+      await record?.recorder.start(journal.keyValues);
       if (!isWhole) journal.checkLater();
       return journal;
     } catch (error) {

@@ -3,6 +3,7 @@ import type { GroupCommit } from '../commit/group-commit.js';
 import { Sweep } from '../commit/sweep.js';
 import type { SqliteDatabase } from '../database/open-sqlite.js';
 import { numberOf } from '../file/journal-file.js';
+import type { Recorder } from '../record/recorder.js';
 import { type DoneRows, doneRows } from '../rows/done-rows.js';
 import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 
@@ -30,6 +31,12 @@ const batchPages = 64;
 /** Batches of one slice, at most. */
 const batchesPerSlice = 10;
 
+/** The dispatches that may go: a record that proves itself has been cut behind the last of them. */
+interface DispatchBound {
+  readonly lastDispatch: number;
+  readonly onlyDispatches: boolean;
+}
+
 /**
  * Drops rows that are too old or too many, and gives free pages back to the disk. Each step of this generator is a slice
  * within a transaction of its caller, and looks at no more rows than `isSpent` gives time for.
@@ -39,6 +46,7 @@ function* dropOld(
   { keepForMs = usualKeepForMs, keepBytes = usualKeepBytes }: Retention,
   nowMs: number,
   isSpent: () => boolean,
+  { lastDispatch, onlyDispatches }: DispatchBound,
 ): Generator<void, void> {
   let batches = 0;
   const isSliceOver = (): boolean => {
@@ -47,11 +55,16 @@ function* dropOld(
     return true;
   };
   const isTooLarge = (): boolean => bytesUsed(database) > keepBytes;
-  for (const rows of doneRows())
-    for (const _ of dropEnded(database, rows, nowMs - keepForMs)) if (isSliceOver()) yield;
-  for (const rows of doneRows())
-    for (const _ of dropEnded(database, rows, Number.MAX_SAFE_INTEGER, isTooLarge))
-      if (isSliceOver()) yield;
+  const always = (): boolean => true;
+  for (const [beforeMs, isWanted] of [
+    [nowMs - keepForMs, always],
+    [Number.MAX_SAFE_INTEGER, isTooLarge],
+  ] as const)
+    for (const rows of onlyDispatches ? doneRows().slice(0, 1) : doneRows()) {
+      const lastSeq = rows.name === 'dispatches' ? lastDispatch : Number.MAX_SAFE_INTEGER;
+      for (const _ of dropEnded(database, rows, beforeMs, lastSeq, isWanted))
+        if (isSliceOver()) yield;
+    }
   for (const _ of releasePages(database, keepBytes * growth)) if (isSliceOver()) yield;
   const values = new SqliteKeyValues(database, () => nowMs);
   while (values.dropExpired(nowMs, batchRows) === batchRows) if (isSliceOver()) yield;
@@ -65,7 +78,8 @@ function* dropEnded(
   database: SqliteDatabase,
   { name, madeAt, endedAt, isDone }: DoneRows,
   beforeMs: number,
-  isWanted = () => true,
+  lastSeq: number,
+  isWanted: () => boolean,
 ): Generator<void, void> {
   const look = database.prepare(`
     SELECT max(seq) AS last, count(*) AS n, count(CASE WHEN made_at < ? THEN 1 END) AS old FROM
@@ -76,8 +90,8 @@ function* dropEnded(
   for (let after = 0; isWanted(); ) {
     const { last, n, old } = look.get(beforeMs, after) ?? {};
     if (Number(old) === 0) return;
-    drop.run(after, Number(last), beforeMs);
-    if (Number(n) < batchRows) return;
+    drop.run(after, Math.min(Number(last), lastSeq), beforeMs);
+    if (Number(n) < batchRows || Number(last) >= lastSeq) return;
     after = Number(last);
     yield;
   }
@@ -117,18 +131,32 @@ export class FileRetention {
     commits: Pick<GroupCommit<unknown>, 'chore'>,
     clock: Clock,
     retention: Retention,
+    recorder?: Recorder,
   ) {
     this.#mostGrown = (retention.keepBytes ?? usualKeepBytes) * growth;
     this.#sweep = new Sweep(clock, async () => {
       this.#grown = 0;
       let untilMs = 0;
       const isSpent = (): boolean => clock.monotonicMs() >= untilMs;
-      const slices = dropOld(database, retention, clock.now(), isSpent);
-      const slice = (): boolean => {
-        untilMs = clock.monotonicMs() + sliceMs;
-        return slices.next().done !== true;
+      const drop = async (lastDispatch: number, onlyDispatches = false): Promise<void> => {
+        const bound = { lastDispatch, onlyDispatches };
+        const slices = dropOld(database, retention, clock.now(), isSpent, bound);
+        const slice = (): boolean => {
+          untilMs = clock.monotonicMs() + sliceMs;
+          return slices.next().done !== true;
+        };
+        while (await commits.chore(slice));
       };
-      while (await commits.chore(slice));
+      if (recorder === undefined) return drop(Number.MAX_SAFE_INTEGER);
+      const { keepForMs = usualKeepForMs, keepBytes = usualKeepBytes } = retention;
+      let cut = await recorder.cut(clock.now() - keepForMs);
+      for (;;) {
+        await drop(cut.seq, true);
+        if (bytesUsed(database) <= keepBytes) break;
+        cut = await recorder.cut();
+        if (!cut.hasMore) break;
+      }
+      await drop(cut.seq);
     });
     this.#sweep.start();
   }

@@ -9,10 +9,12 @@ import { numberOf } from '../file/journal-file.js';
 import type { Journal } from '../journal.js';
 import { journalChanges, writtenChanges } from '../journal-changes.js';
 import { both, type Scrub } from '../privacy/scrub.js';
+import type { RecordOptions } from '../record/recorder.js';
 import { checkRows } from '../rows/examine-rows.js';
 import { SqliteKeyValues } from '../rows/sqlite-key-values.js';
 import type { Store } from '../store.js';
 import { withoutSecrets } from '../without-secrets.js';
+import type { FileRecord } from './file-record.js';
 import { journalGuard } from './journal-guard.js';
 import { FileRetention, type Retention } from './retention.js';
 import { sqliteRecords } from './sqlite-reader.js';
@@ -27,6 +29,7 @@ export function fileJournal(
   database: SqliteDatabase,
   lock: Disposable | undefined,
   options: JournalOptions,
+  record?: FileRecord,
 ): SqliteJournal & { checkLater(): void } {
   const { clock = systemClock, secrets = [], scrub } = options;
   const clean = withoutSecrets(secrets);
@@ -36,19 +39,20 @@ export function fileJournal(
     sessions: new SqliteSessions(database),
     values: new SqliteKeyValues(database, () => clock.now()),
   };
-  const dispatches = sqliteDispatches(database);
+  const dispatches = sqliteDispatches(database, record?.chain);
   const waiting = new WaitingDispatches(
     dispatches,
     clock,
     () => commits.carry(),
     both(clean, scrub),
+    record?.chain,
   );
   const guard = journalGuard(database);
   const commits: GroupCommit<typeof at> = new GroupCommit(database, at, {
     ...{ clock, passenger: waiting, guard },
     probe: () => guard.probe(),
   });
-  const retention = new FileRetention(database, commits, clock, options);
+  const retention = new FileRetention(database, commits, clock, options, record?.recorder);
   const closing = new AbortController();
   const problem = (): SluiceError | undefined => guard.look() ?? commits.failure;
   const journal = databaseJournal({
@@ -63,6 +67,8 @@ export function fileJournal(
       waiting.close();
       retention.close();
       try {
+        await commits.settled();
+        await record?.recorder.close();
         await commits.close();
         if (problem() === undefined) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       } finally {
@@ -127,6 +133,8 @@ export interface JournalOptions extends Retention {
   readonly secrets?: readonly string[];
   /** Cleans texts that are kept for reading (durability §13): see `scrubber`. */
   readonly scrub?: Scrub | undefined;
+  /** Has the journal prove its records (record §1). Absent: it does not. */
+  readonly record?: RecordOptions;
   /** Ends the wait for another process while the journal is opened. */
   readonly signal?: AbortSignal;
   /** The most pages of 4,096 bytes that the file may have, by default as many as the disk takes. */

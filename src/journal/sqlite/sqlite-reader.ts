@@ -45,13 +45,24 @@ export function sqliteRecords(
   /** One dispatch is looked for where its id says that it may be, and then everywhere. */
   async function dispatches(filter: DispatchFilter = {}): Promise<readonly DispatchRecord[]> {
     const isOf = (row: DispatchRecord): readonly DispatchRecord[] => {
-      const each = String(row.omitted) === packedMark ? unpacked(row) : [row];
+      const each = String(row.omitted) === packedMark ? unpackedOrTold(row) : [row];
       return each.filter((one) => isWanted(one, filter));
     };
     const { eventId, ...others } = filter;
     if (eventId === undefined) return slices(dispatchesTable, filter, isOf);
     const near = await slices(dispatchesTable, filter, isOf);
     return near.length > 0 ? near : slices(dispatchesTable, others, isOf);
+  }
+
+  function unpackedOrTold(row: DispatchRecord): readonly DispatchRecord[] {
+    try {
+      return unpacked(row);
+    } catch (error) {
+      if (onDamaged === undefined || !isSluiceError(error)) throw error;
+      const problem = String(error.details['problem']);
+      onDamaged({ table: dispatchesTable.name, problem });
+      return [];
+    }
   }
 
   async function slices<Row extends { readonly seq: number }>(

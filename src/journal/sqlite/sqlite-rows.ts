@@ -3,6 +3,7 @@ import type { SqliteDatabase, SqliteRow } from '../database/open-sqlite.js';
 import type { SqliteValue } from '../database/sqlite-values.js';
 import { openSends, openUpdates, type SendState, type UpdateState } from '../journal.js';
 import type { JournalRows } from '../journal-changes.js';
+import type { RecordChain } from '../record/record-chain.js';
 import type { CleanText } from '../rows/clean-body.js';
 import {
   dispatchesTable,
@@ -97,14 +98,16 @@ function changeable<
 }
 
 /** The rows of dispatches: those of one message share a row (durability §4.7). */
-export function sqliteDispatches(database: SqliteDatabase): AddDispatches {
+export function sqliteDispatches(database: SqliteDatabase, chain?: RecordChain): AddDispatches {
   const rows = tableRows(database, dispatchesTable);
-  return (dispatches) => {
+  return (given) => {
+    const firstSeq = rows.nextSeq(); // each of them has a number
+    const dispatches = chain?.link(given, firstSeq) ?? given;
     const last = dispatches.at(-1);
     if (last === undefined) return;
-    const seq = rows.nextSeq() + dispatches.length - 1; // each of them has a number
+    const seq = firstSeq + dispatches.length - 1;
     const row =
-      dispatches.length === 1
+      dispatches.length === 1 && last.proof === undefined
         ? { ...last, seq }
         : { ...packedRow(dispatches, last), seq, omitted: packedMark };
     rows.add(dispatchesTable.row(row));

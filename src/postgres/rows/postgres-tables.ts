@@ -1,4 +1,4 @@
-import type { UpdateRecord } from '@sluice/journal';
+import type { DispatchRecord, UpdateRecord } from '@sluice/journal';
 import {
   journalTable,
   markedOutcome,
@@ -63,9 +63,20 @@ export const updatesTable = postgresTable<UpdateRecord>(
 );
 export const sendsTable = postgresTable(tables.sendsTable, 'sendId');
 
+const dispatches = journalTable<DispatchRecord>('dispatches', {
+  ...tables.dispatchFields,
+  proof: 'proof TEXT',
+});
+
 /** It is divided by days. A column of a table that is divided cannot number its rows before PostgreSQL 17. */
 export const dispatchesTable = postgresTable(
-  tables.dispatchesTable,
+  {
+    ...{ ...tables.dispatchesTable, ...dispatches },
+    record: (row) => {
+      const record = dispatches.record(row);
+      return { ...record, sessionId: record.sessionId ?? null }; // null is a value of this field
+    },
+  },
   'eventId',
   `seq int8 NOT NULL DEFAULT nextval('sluice_dispatch_numbers')`,
   ' PARTITION BY RANGE (occurred_at_ms)',

@@ -97,6 +97,18 @@ const rows: Readonly<Record<string, Row>> = {
   'approvals approve': { args: 'approvals approve x -j {journal}', ...beside },
   'approvals deny': { args: 'approvals deny x -j {journal}', ...beside },
   'approvals revoke': { args: 'approvals revoke x -j {journal}', ...beside },
+  'record checkpoint': {
+    args: 'record checkpoint -j {journal}',
+    missing: none,
+    locked: 'bad-arguments',
+  },
+  'record rotate': {
+    args: 'record rotate -j {journal} --key {input}',
+    missing: none,
+    slow: 'record rotate -c {config}',
+  },
+  'record export': { args: 'record export -j {journal}', missing: none, locked: null },
+  verify: { args: 'verify {input}', missing: none, slow: 'verify -c {config}' },
   'policy test': { args: 'policy test {input}', missing: none, slow: null },
   'policy try': {
     args: 'policy try {input} -j {journal}',

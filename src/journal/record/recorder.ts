@@ -1,0 +1,244 @@
+import { appendFileSync } from 'node:fs';
+import type { KeyValues } from '@sluice/sdk/extension';
+import { type Clock, oneLine, Timer } from 'sluice-kernel/internal';
+import { makePrivate } from '../database/private-file.js';
+import { journalError } from '../errors.js';
+import type { Head } from './proof.js';
+import type { RecordChain } from './record-chain.js';
+import { hostKey, type RecordKey, type Signed, signed } from './record-key.js';
+import {
+  checkpointKey,
+  digestOfStatement,
+  type HeadsStatement,
+  headsIn,
+  type KeyStatement,
+  listed,
+  recordNamespace,
+  recordValues,
+  statementIn,
+} from './statements.js';
+
+/** The options of a record that proves itself (record §1). */
+export interface RecordOptions {
+  /** The path of the file with the key that signs; it is made if it is not there. */
+  readonly keyFile: string;
+  /** The path of a file to which each checkpoint is appended, a line each: to keep elsewhere. */
+  readonly checkpointFile?: string;
+  /** Hears why a checkpoint could not be signed, kept, or kept elsewhere. It is tried again within a minute. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/** The parts of a recorder. */
+interface RecorderParts extends RecordOptions {
+  readonly chain: RecordChain;
+  readonly clock: Clock;
+  /** The number of the last row that is persisted. */
+  readonly lastSeq: () => number | Promise<number>;
+  /** Keeps all heads with each checkpoint, so that the next host need not look for them. */
+  readonly keepsHeads?: boolean;
+}
+
+/** Milliseconds between the first record that no checkpoint has, and the checkpoint. */
+const checkpointAfterMs = 60_000;
+
+/** The part of the checkpoints that goes at once when a file is too large. */
+const cutPart = 1 / 8;
+
+/** Signs checkpoints of chains, and says up to where records may be dropped. */
+export class Recorder {
+  readonly #parts: RecorderParts;
+  readonly #due: Timer;
+  #values: KeyValues | undefined;
+  #begin: () => void = () => undefined;
+  readonly #begun = new Promise<void>((resolve) => {
+    this.#begin = resolve;
+  });
+  #key: RecordKey;
+  #last: { readonly number: number; readonly digest: string } | undefined;
+  /** A checkpoint that could not be kept elsewhere. */
+  #missing: Signed<HeadsStatement> | undefined;
+  #signing: Promise<void> = Promise.resolve();
+
+  /** @throws SluiceError `bad-record-key`. */
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.#key = hostKey(parts.keyFile);
+    this.#due = new Timer(parts.clock);
+  }
+
+  /** Begins the record, unless it has begun: rows up to the last one are in no chain. */
+  async start(values: KeyValues): Promise<void> {
+    this.#values = values;
+    if ((await this.#cut()) === undefined) {
+      const { clock, lastSeq } = this.#parts;
+      const begin = { kind: 'cut', number: 0, before: '', atMs: clock.now(), heads: [] } as const;
+      await this.#write('cut', { ...begin, seq: await lastSeq() }, null); // another host may have
+    }
+    this.#begin();
+  }
+
+  /** Says that there are records that no checkpoint has. */
+  grows(): void {
+    if (!this.#due.isSet) this.#due.setIdly(checkpointAfterMs, () => void this.sign());
+  }
+
+  /** Signs a checkpoint of the chains that have grown, if there are any. Never rejects. */
+  sign(): Promise<void> {
+    this.#due.clear();
+    this.#signing = this.#signing.then(() => this.#sign());
+    return this.#signing;
+  }
+
+  async #sign(): Promise<void> {
+    const { chain, clock, lastSeq, keepsHeads, checkpointFile } = this.#parts;
+    const { unsigned, heads } = chain.takeUnsigned();
+    if (unsigned.size === 0) return this.#catchUp();
+    let made: Signed<HeadsStatement> | undefined;
+    try {
+      const seq = await lastSeq();
+      await this.#takeKey();
+      const said = { kind: 'checkpoint', atMs: clock.now(), seq, heads: listed(unsigned) } as const;
+      while (made === undefined) {
+        const { number, digest: before } = await this.#newest();
+        const next = { ...said, number: number + 1, before };
+        made = await this.#write(checkpointKey(next.number), next, null);
+      }
+      this.#last = { number: made.number, digest: digestOfStatement(made) };
+      if (keepsHeads) await this.#put('heads', JSON.stringify({ seq, heads: listed(heads) }));
+      if (checkpointFile !== undefined) keepElsewhere(checkpointFile, made);
+      this.#missing = undefined;
+    } catch (error) {
+      if (made === undefined) chain.giveBack(unsigned);
+      else if (checkpointFile !== undefined) this.#missing = made;
+      this.#parts.onFailure?.(error);
+      this.grows();
+    }
+  }
+
+  /** Keeps the last checkpoint elsewhere that could not be kept there. It proves those before it, too. */
+  #catchUp(): void {
+    const { checkpointFile = '', onFailure } = this.#parts;
+    if (this.#missing === undefined) return;
+    try {
+      keepElsewhere(checkpointFile, this.#missing);
+      this.#missing = undefined;
+    } catch (error) {
+      onFailure?.(error);
+      this.grows();
+    }
+  }
+
+  /** Takes the key that is in the file now. The one before signs it. */
+  async #takeKey(): Promise<void> {
+    const old = this.#key;
+    this.#key = hostKey(this.#parts.keyFile);
+    if (old.id === this.#key.id || this.#values === undefined) return;
+    await signNext(this.#values, old, this.#key, this.#parts.clock.now());
+  }
+
+  /** The last checkpoint of the journal: another host may have made one since. */
+  async #newest() {
+    let { number, before: digest } = (await this.#cut()) ?? { number: 0, before: '' };
+    if (this.#last !== undefined && this.#last.number >= number) ({ number, digest } = this.#last);
+    for await (const { key, body } of this.#checkpointsAfter(number)) {
+      const one = statementIn(body);
+      if (one?.kind === 'checkpoint' && checkpointKey(one.number) === key)
+        ({ number, digest } = { number: one.number, digest: digestOfStatement(one) });
+    }
+    this.#last = { number, digest };
+    return this.#last;
+  }
+
+  #checkpointsAfter(number: number) {
+    return recordValues(this.#open, 'checkpoint/', checkpointKey(number));
+  }
+
+  get #open(): KeyValues {
+    if (this.#values !== undefined) return this.#values;
+    throw journalError('database-closed', { path: 'of a record' });
+  }
+
+  async #cut(): Promise<(Signed<HeadsStatement> & { readonly version: string }) | undefined> {
+    const kept = await this.#open.get(recordNamespace, 'cut');
+    const cut = kept && statementIn(kept.body);
+    return kept && cut?.kind === 'cut' ? { ...cut, version: kept.version } : undefined;
+  }
+
+  /**
+   * Says that records may be dropped up to the last checkpoint before a time; without one, those of the oldest eighth of the
+   * checkpoints.
+   *
+   * @returns the heads and the row up to which records may be dropped now, and whether there are more of them than before.
+   */
+  async cut(beforeMs?: number) {
+    await this.#begun;
+    const was = await this.#cut();
+    let heads: ReadonlyMap<number, Head> = was === undefined ? new Map() : headsIn(was);
+    let { number = 0, seq = 0, before = '' } = was ?? {};
+    if (beforeMs === undefined) await this.sign();
+    const { number: newest } = await this.#newest();
+    const most = number + Math.ceil((newest - number) * cutPart);
+    for await (const { body } of this.#checkpointsAfter(number)) {
+      const one = statementIn(body);
+      if (one?.kind !== 'checkpoint') break;
+      if (beforeMs === undefined ? one.number > most : one.atMs > beforeMs) break;
+      heads = headsIn(one, heads);
+      ({ number, seq } = one);
+      before = digestOfStatement(one);
+    }
+    const hasMore = was !== undefined && number > was.number;
+    if (hasMore) {
+      const atMs = this.#parts.clock.now();
+      const next = { kind: 'cut', number, before, atMs, seq, heads: listed(heads) } as const;
+      await this.#write('cut', next, was.version);
+      for await (const { key } of recordValues(this.#open, 'checkpoint/')) {
+        if (key > checkpointKey(number)) break;
+        await this.#open.write(recordNamespace, key, undefined, { quota });
+      }
+    }
+    return { heads, seq, hasMore };
+  }
+
+  /** @returns the statement with its signature; nothing if another host was first. */
+  async #write(key: string, statement: HeadsStatement, expected: string | null) {
+    const made = signed(statement, this.#key);
+    const value = { body: JSON.stringify(made) };
+    const { status } = await this.#open.write(recordNamespace, key, value, { expected, quota });
+    return status === 'written' ? made : undefined;
+  }
+
+  async #put(key: string, body: string): Promise<void> {
+    await this.#open.write(recordNamespace, key, { body }, { quota });
+  }
+
+  /** Signs what no checkpoint has, for the last time. */
+  async close(): Promise<void> {
+    if (this.#values !== undefined) await this.sign();
+    this.#due.clear();
+  }
+}
+
+/** There is room for what a host needs; with a quota the namespace is counted. */
+const quota = { maxKeys: Number.MAX_SAFE_INTEGER, maxBytes: Number.MAX_SAFE_INTEGER };
+
+/** Keeps the statement that another key signs from now on. */
+export async function signNext(
+  values: KeyValues,
+  old: RecordKey,
+  next: RecordKey,
+  atMs: number,
+): Promise<void> {
+  const statement: KeyStatement = { kind: 'key', next: next.id, atMs };
+  const body = JSON.stringify(signed(statement, old));
+  await values.write(recordNamespace, `key/${next.id}`, { body }, { expected: null, quota });
+}
+
+/** @throws SluiceError `record-not-kept-elsewhere`: the checkpoint is in the journal all the same. */
+function keepElsewhere(path: string, checkpoint: Signed<HeadsStatement>): void {
+  try {
+    makePrivate(path, []);
+    appendFileSync(path, `${JSON.stringify(checkpoint)}\n`);
+  } catch (error) {
+    throw journalError('record-not-kept-elsewhere', { path, problem: oneLine(error) });
+  }
+}
