@@ -20,7 +20,6 @@ export {
 export * from './health/health-server.js';
 export { type HostNames, hostCheck, isLoopback } from './health/host-header.js';
 export type { EventFeedOptions } from './health/serve-events.js';
-export { type PayloadField, payloadFields } from './inquiries/payload-fields.js';
 export * from './life/host.js';
 export type { HostHealth, HostState } from './life/host-health.js';
 export type { StartReport, StopReport } from './life/lifecycle.js';

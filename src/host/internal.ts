@@ -12,6 +12,7 @@ export { type ApprovalRow, shortIdOf } from './inquiries/approval-row.js';
 export { approvalLine, grantLine } from './inquiries/approval-text.js';
 export type { GrantRow } from './inquiries/grants.js';
 export { readItems } from './inquiries/kept-items.js';
+export { payloadFields } from './inquiries/payload-fields.js';
 export { PersistedApprovals } from './inquiries/persisted-approvals.js';
 export { questionKind } from './inquiries/question-row.js';
 export { authorPlace, type ErrorSummary } from './logging/error-summary.js';

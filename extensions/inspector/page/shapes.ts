@@ -1,5 +1,4 @@
 // The data that the server sends: its own types, and the lines of commands as far as the page shows them.
-import type { PayloadField } from 'sluice/host';
 import type { extensionsView } from '../src/extensions-view.js';
 import type { Message } from '../src/message.js';
 import type { nowView } from '../src/now-view.js';
@@ -44,7 +43,13 @@ export interface Approval {
   readonly correlationId: string;
   readonly family: string;
   readonly about: string;
-  readonly fields: readonly PayloadField[];
+  /** The path of each field of its data, and the value as a text. */
+  readonly fields: readonly {
+    readonly path: string;
+    readonly text: string;
+    /** An id or a mark of the host. */
+    readonly isInner: boolean;
+  }[];
   readonly askedAtMs: number;
   readonly dueAtMs: number;
   readonly reason?: string;

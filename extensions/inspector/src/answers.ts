@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
 import type { Clock } from 'sluice';
-import { payloadFields } from 'sluice/host';
 import { extensionsView, stagesView } from './extensions-view.js';
 import { type Figures, readFigures } from './figures.js';
 import { nowView } from './now-view.js';
@@ -69,10 +68,7 @@ export function answersOf(source: InspectorSource, allowed: Allowed): Answers {
       return { body: update.body };
     },
     approvals: async () => {
-      const asked: readonly Given[] = (await approvals?.list())?.map((row) => ({ ...row })) ?? [];
-      const rows = asked.map(({ payload, ...row }) => ({
-        ...{ ...row, correlationId: row['correlationId'], fields: payloadFields(`${payload}`) },
-      }));
+      const rows: readonly Given[] = (await approvals?.list())?.map((row) => ({ ...row })) ?? [];
       return withMessages(reader, rows, ({ correlationId }) => correlationId, text);
     },
     extensions: async () => (host === undefined ? undefined : extensionsView(host)),

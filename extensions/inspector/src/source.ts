@@ -58,7 +58,7 @@ export interface InspectorSource {
   readonly tended?: Pick<Journal, 'retry' | 'purge'>;
   /** The running host; absent if the page shows a journal alone. */
   readonly host?: InspectedHost;
-  /** The questions to humans. */
+  /** The questions to humans, each with the `fields` of its data. */
   readonly approvals?: {
     list(): Promise<readonly object[]>;
     answer(answer: GivenAnswer): Promise<void>;

@@ -1,4 +1,5 @@
 import type { Host } from '@sluice/host';
+import { payloadFields } from '@sluice/host/internal';
 import type { Journal, TendedJournal } from '@sluice/journal';
 import type { Logger } from 'sluice-kernel';
 import { answerAsOperator, approvalsIn } from '../approvals/approvals.js';
@@ -90,7 +91,10 @@ function sourceOf(
     tended: journal,
     ...(host !== undefined && { host }),
     approvals: {
-      list: () => approvalsIn(keyValues).load(),
+      list: async () =>
+        (await approvalsIn(keyValues).load()).map(({ payload, ...row }) => ({
+          ...{ ...row, fields: payloadFields(payload) },
+        })),
       answer: async ({
         always: scope,
         ...answer
