@@ -1,5 +1,5 @@
 import { defineConfig } from 'sluice/host';
 
 export default defineConfig({
-  extensions: [{ path: './shout.ts', config: { maxLength: 500 } }, { path: './dice.ts' }],
+  extensions: [{ path: './shout.ts', config: { maxLength: 500 } }, './dice.ts'],
 });

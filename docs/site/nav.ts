@@ -37,7 +37,6 @@ export const sidebar: readonly PageGroup[] = [
     ['The kernel', 'docs/kernel.md'],
     ['Judge another agent', 'docs/adapters.md'],
     ['Guard your coding agents', 'docs/guard.md'],
-    ['Agents that are guarded', 'docs/guard-agents.md'],
     ['Guard a server of MCP', 'docs/guard-mcp.md'],
     ['Glossary', 'docs/glossary.md'],
   ]),
@@ -99,6 +98,7 @@ export const sidebar: readonly PageGroup[] = [
   group('The rules', [
     ['The event pipeline', 'spec/event-pipeline.md'],
     ['Durability', 'spec/durability.md'],
+    ['Record', 'spec/record.md'],
     ['Extensions that act', 'spec/extensions-that-act.md'],
     ['Rules of judgement', 'spec/judgement.md'],
     ['What is held back', 'spec/held-back.md'],

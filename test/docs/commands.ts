@@ -66,7 +66,10 @@ async function ofSluice([name = '', ...rest]: readonly string[]): Promise<string
   const isOfPackage =
     name === 'run' && at >= 0 && existsSync(join(root, 'extensions', channel[1] ?? '-'));
   const help = await helpOf(isOfPackage ? [...command, ...channel] : command);
-  return help === '' ? `no such command: sluice ${name}` : missingFlag([name, ...rest], help);
+  if (help === '') return `no such command: sluice ${name}`;
+  const [action = '-'] = rest;
+  const hasActions = /^Commands:/m.test(help) && /^[a-z]/.test(action);
+  return missingFlag([name, ...rest], hasActions ? help + (await helpOf([name, action])) : help);
 }
 
 function ofNpm([verb = '', ...rest]: readonly string[]):

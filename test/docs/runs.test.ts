@@ -120,7 +120,7 @@ describe('the blocks of the pages', () => {
 
   it('show of plain text what an agent is told around a message, to the letter (§15.13)', () => {
     const texts = readdirSync(join(root, 'docs'))
-      .filter((name) => name.endsWith('.md'))
+      .filter((name) => name.endsWith('.md') && name !== 'guard.md') // the demo of the guard looks at that one
       .flatMap((page) => [
         ...readProjectFile(join('docs', page)).matchAll(/^```text\n([\s\S]*?)\n```$/gm),
       ]);
