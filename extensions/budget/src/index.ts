@@ -2,7 +2,7 @@ import { allow, type Call, cancel, defineExtension } from 'sluice';
 import { parseCommandLine, sessionKeyOf } from 'sluice/host';
 import { begin, type Excess, release, reserve, settle } from './account.js';
 import { openAccounts } from './accounts.js';
-import { budgetCommand } from './budget-command.js';
+import { budgetCommand, budgetTexts } from './budget-command.js';
 import { chargeOf } from './charge.js';
 import { config, type Settings } from './config.js';
 import { conversationOf, digest, type Place, type Whose } from './places.js';
@@ -22,7 +22,7 @@ export default defineExtension({
   config,
   setup(api, settings) {
     const accounts = openAccounts(api, settings);
-    const sayTo = api.texts({ 'used-up': 'The budget of today is used up. /budget shows it.' });
+    const sayTo = api.texts(budgetTexts);
     const runs = runningRuns();
     const { estimate, failClosed } = settings;
 
@@ -77,7 +77,7 @@ export default defineExtension({
       await accounts.changeAll(whose, (account, nowMs) => settle(account, { id, nowMs }, run));
     });
 
-    api.provide('command', budgetCommand(accounts, api.clock));
+    api.provide('command', budgetCommand(accounts, api.clock, sayTo));
   },
 });
 
