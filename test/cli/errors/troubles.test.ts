@@ -109,6 +109,11 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'record export': { args: 'record export -j {journal}', missing: none, locked: null },
   verify: { args: 'verify {input}', missing: none, slow: 'verify -c {config}' },
+  'guard init': { args: 'guard init --agent claude', missing: null, slow: null },
+  'guard remove': { args: 'guard remove --config {config}', missing: null, slow: null },
+  'guard doctor': { args: 'guard doctor --config {config}', missing: null, slow: null },
+  'guard run': { args: 'guard run --config {config}', missing: none, slow: null }, // it says how to stop it
+  'guard mcp': { args: 'guard mcp', missing: 'bad-arguments', slow: null }, // it names no server
   'policy test': { args: 'policy test {input}', missing: none, slow: null },
   'policy try': {
     args: 'policy try {input} -j {journal}',
@@ -128,7 +133,7 @@ async function surroundings() {
   mkdirSync(join(cwd, 'openclaw'));
   writeFileSync(join(cwd, 'openclaw/openclaw.json'), '{"agents":{"list":[{"id":"main"}]}}');
   mkdirSync(join(cwd, 'node_modules'));
-  for (const name of ['policies', 'import-openclaw', 'inspector'])
+  for (const name of ['policies', 'import-openclaw', 'inspector', 'guard'])
     symlinkSync(join(root, 'extensions', name), join(cwd, 'node_modules', `sluice-${name}`));
   symlinkSync(root, join(cwd, 'node_modules/sluice'));
   await (await openJournal(journal)).close();
