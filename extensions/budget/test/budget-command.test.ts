@@ -1,10 +1,19 @@
 import { systemClock } from 'sluice';
 import { commandContext } from 'sluice/testing';
 import { expect, it } from 'vitest';
-import { sayIn } from '../../../src/sdk/extension/internal.js';
 import { newAccount } from '../src/account.js';
 import { budgetCommand, budgetTexts } from '../src/budget-command.js';
 import type { Whose } from '../src/places.js';
+
+/** Says the sentences as an operator has written them, and the others in English. */
+function sayIn(own: Readonly<Record<string, string>>, locale: string) {
+  const say = (key: string, ...[values = {}]: readonly Readonly<Record<string, unknown>>[]) =>
+    ({ ...budgetTexts, ...own })[key as keyof typeof budgetTexts].replaceAll(
+      /\{(\w+)\}/g,
+      (_, name) => String(values[name]),
+    );
+  return Object.assign(say, { locale });
+}
 
 it('/budget of a sender whom nobody has proven shows the cap of the account that it came in by (judgement §6.8)', async () => {
   const asked: Whose[] = [];
@@ -21,7 +30,7 @@ it('/budget of a sender whom nobody has proven shows the cap of the account that
   };
   const context = commandContext({ accountId: 'work' });
   const { accountId: _, ...message } = context.message;
-  const budget = budgetCommand(accounts, systemClock, () => sayIn(budgetTexts));
+  const budget = budgetCommand(accounts, systemClock, () => sayIn({}, 'en'));
   expect(await budget.run({ ...context, message })).toBe(
     'Budget of 2026-01-01\nYou have no cap of your own.',
   );
@@ -42,7 +51,7 @@ it('/budget says its sentences as an operator has written them, and numbers as p
     list: async () => [],
   };
   const german = { title: 'Budget am {day}', perPrincipal: 'Sie', used: '{amount} verbraucht' };
-  const say = sayIn(budgetTexts, { tables: [german], locale: 'de' });
+  const say = sayIn(german, 'de');
   const said = await budgetCommand(accounts, systemClock, () => say).run(commandContext({}));
   expect(String(said).replaceAll('\u00a0', ' ')).toBe(
     'Budget am 2026-01-01\nSie: 1.200 tokens verbraucht, 3.800 tokens left of 5.000 tokens; 0,02 $ verbraucht (1 run is estimated)',

@@ -17,6 +17,7 @@ The guard judges what coding agents do, by policies. It is in the package sluice
 
 Examples:
   $ sluice guard init
+  $ sluice guard doctor --json
   $ sluice guard run
   $ sluice guard run --config ./guard.config.json --watch
   $ sluice guard mcp --name files -- npx @modelcontextprotocol/server-filesystem .`;

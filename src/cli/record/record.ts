@@ -23,8 +23,8 @@ interface RecordOptions extends JournalChoice {
 }
 
 const help = `
-The record is that of a journal whose config has journal.record; docs/record.md says what it
-proves. \`sluice verify\` looks at it, and at a file that export has written.
+The record is that of a journal whose config has journal.record; docs/record.md says what
+it proves. \`sluice verify\` looks at it, and at a file that export has written.
 
 Examples:
   $ sluice record checkpoint >> /mnt/elsewhere/checkpoints.jsonl

@@ -30,10 +30,10 @@ interface VerifyOptions extends JournalChoice {
 }
 
 const help = `
-It needs no host: it looks at each record of a journal (journal.record in the config), or of
-a file that \`sluice record export\` has written, and names each record that was changed,
-removed, added or moved. Without a checkpoint or a key from elsewhere, whoever can write to
-the journal may have made all of it anew; what comes after the last checkpoint is open.
+It needs no host: it looks at each record of a journal (journal.record in the config), or
+of a file that \`sluice record export\` has written, and names each record that was changed,
+removed, added or moved. Without a checkpoint or a key from elsewhere, whoever can write
+to the journal may have made all of it anew; what comes after the last checkpoint is open.
 docs/record.md says more. The exit code is 1 if anything is not as it was written.
 
 Examples:
