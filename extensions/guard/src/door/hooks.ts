@@ -78,13 +78,19 @@ export function answering(judge: Judge, now: () => number): Answering {
   }
 }
 
-/** The refusal of each hook while no guard is there to judge, by `AGENT/HOOK`: clients read it from a file. */
-export function refusalsWhenAway(): Readonly<Record<string, HookAnswer>> {
+/**
+ * The refusal of each hook while no guard is there to judge, by `AGENT/HOOK`, with the milliseconds that its client waits for a guard that
+ * is late: less than its agent, since most agents let a call pass whose hook is late.
+ */
+export function refusalsWhenAway(): Readonly<Record<string, HookAnswer & { timeoutMs: number }>> {
   const reason = 'the guard is away, and nothing is allowed without it: run `sluice guard run`';
   const hooks = agents.flatMap(({ agent, points: own }) =>
-    Object.values(own).map(({ hook, write }) => [
+    Object.values(own).map(({ hook, write, timeoutMs }) => [
       `${agent}/${hook}`,
-      write({ status: 'refused', reason }, {}),
+      {
+        ...write({ status: 'refused', reason }, {}),
+        timeoutMs: timeoutMs - Math.min(marginMs, timeoutMs / 5) / 2,
+      },
     ]),
   );
   return Object.fromEntries(hooks);
