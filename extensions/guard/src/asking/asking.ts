@@ -22,7 +22,7 @@ type Place = NonNullable<GuardConfig['ask']>;
 /** The data of a question, which its end comes with. */
 interface AskedData {
   readonly id: string;
-  /** Of the agent, its session, the rule, the tool and its exact arguments. */
+  /** Of the agent, its session, the folder, the rule, the tool and its exact arguments. */
   readonly call: string;
   /** Of the rule, the tool, its exact arguments and the repository. */
   readonly repository: string;
@@ -121,7 +121,7 @@ export class Asking {
     const of = typeof question.of === 'object' ? question.of : this.#place.of;
     return {
       ...{ id: '', refusals: 0, of },
-      call: digestOf([codec.agent, facts.sessionId, ...exact]),
+      call: digestOf([codec.agent, facts.sessionId, heard.workspaceDir, ...exact]),
       repository: digestOf([repositoryOf(heard.workspaceDir), ...exact]),
       content: questionText(this.#say, question, call, context, of),
       untilMs: this.#api.clock.now() + (question.timeoutMs ?? hourMs),

@@ -26,7 +26,8 @@ export function questionText(
   const data = Object.entries(call.params).map(
     ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  const shown = visible([call.toolName, ...data].join('\n'));
+  const lines = [call.toolName, ...data].map((one) => one.replaceAll('\n', '\n  ')); // none looks like another one
+  const shown = visible(lines.join('\n'));
   const count = shown.length - shownAtMost;
   return [
     say('question', { title: visible(title), rule: asker.contributionId }),
