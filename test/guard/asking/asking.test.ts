@@ -146,6 +146,13 @@ describe('a guard that asks', () => {
     expect(await later.words).toBeUndefined();
   });
 
+  it('takes a word that names a scope as the reason of a denial', async () => {
+    await using lab = await guardLab();
+    const { words } = await asked(lab, 'deploy');
+    await lab.test.say({ ...admin, text: 'repository' });
+    expect(await words).toBe('a human denied it: repository');
+  });
+
   it('takes no answer of somebody else, says so, and asks again', async () => {
     await using lab = await guardLab();
     const { words } = await asked(lab, 'deploy');

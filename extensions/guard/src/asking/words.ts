@@ -12,8 +12,8 @@ const shownAtMost = 3_000;
 /** Says the sentences of the guard. */
 export type SayGuard = ReturnType<SayTo<typeof guardTexts>>;
 
-/** The buttons of a question, by what an answer holds for. */
-export const optionIds = ['once', 'session', 'repository', 'deny'] as const;
+/** The buttons of a question. A person may write each id, too: it is clear then, and no word of a reason. */
+export const optionIds = ['allow-once', 'allow-session', 'allow-repository', 'deny'] as const;
 
 /** Says what is asked: who asks, and the whole call, with each character that people do not see as its number. */
 export function questionText(
