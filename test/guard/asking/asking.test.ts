@@ -43,6 +43,16 @@ describe('a guard that asks', () => {
     await words;
   });
 
+  it('shows lines of an argument as no lines of the question', async () => {
+    await using lab = await guardLab();
+    const { words } = await asked(lab, 'deploy\n\nshell\ncommand: ls');
+    expect(questions(lab)[0]).toContain(
+      'shell\ncommand: deploy\n  \n  shell\n  command: ls\n\nOnly',
+    );
+    await press(lab, 'Deny');
+    await words;
+  });
+
   it('lets a call go on that waits for the yes, once', async () => {
     await using lab = await guardLab();
     const first = await asked(lab, 'deploy');
@@ -68,10 +78,9 @@ describe('a guard that asks', () => {
     expect(ends.filter((one) => one === undefined)).toHaveLength(1);
   });
 
-  it('asks once about equal calls that come at one moment, also from two folders', async () => {
+  it('asks once about equal calls that come at one moment', async () => {
     await using lab = await guardLab();
-    const folders = ['/tmp', '/', '/tmp', '/usr'];
-    const calls = folders.map((cwd) => lab.call('deploy', { cwd }));
+    const calls = [1, 2, 3, 4].map(() => lab.call('deploy'));
     await expect.poll(() => questions(lab).length).toBe(1);
     await expect.poll(() => lab.test.of('agent.tool.calling').length).toBe(4);
     await press(lab, 'Allow in this session');
@@ -94,7 +103,7 @@ describe('a guard that asks', () => {
     expect(questions(lab)).toHaveLength(1);
   });
 
-  it('binds a yes to the session, the tool and the exact arguments', async () => {
+  it('binds a yes to the session, the folder, the tool and the exact arguments', async () => {
     await using lab = await guardLab();
     const { words } = await asked(lab, 'deploy');
     await press(lab, 'Allow in this session');
@@ -104,6 +113,7 @@ describe('a guard that asks', () => {
     const others: readonly [string, object][] = [
       ['deploy ', {}],
       ['deploy', { session_id: 's2' }],
+      ['deploy', { cwd: '/' }],
       ['deploy', { tool_input: { command: 'deploy', run_in_background: true } }],
     ];
     for (const [command, more] of others) {
@@ -134,6 +144,13 @@ describe('a guard that asks', () => {
     const later = await asked(lab, 'deploy');
     await press(lab, 'Allow once');
     expect(await later.words).toBeUndefined();
+  });
+
+  it('takes a word that names a scope as the reason of a denial', async () => {
+    await using lab = await guardLab();
+    const { words } = await asked(lab, 'deploy');
+    await lab.test.say({ ...admin, text: 'repository' });
+    expect(await words).toBe('a human denied it: repository');
   });
 
   it('takes no answer of somebody else, says so, and asks again', async () => {

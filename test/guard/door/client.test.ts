@@ -1,9 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../../cli/cli.js';
 import { type GuardLab, guardLab, preToolUse } from '../../support/guard-lab.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const client = join(root, 'extensions/guard/dist/client/client.js');
 
@@ -46,15 +48,18 @@ describe('the client of agents whose hooks are commands', () => {
     expect(await run(args, preToolUse('ls'))).toMatchObject({ code: 0, stdout: '{}' });
   });
 
-  it('refuses more than 10 MB in the words of the agent', async () => {
-    await using lab = await guardLab();
-    const { code, stdout } = await run(
-      ['claude', 'PreToolUse', folderOf(lab)],
-      preToolUse('x'.repeat(11 * 1_048_576)),
-    );
-    expect(code).toBe(0);
-    expect(stdout).toContain('"permissionDecision":"deny"');
-  });
+  it.each(['closed', 'open'])(
+    'refuses more than 10 MB in the words of the agent: %s',
+    async (away) => {
+      await using lab = await guardLab();
+      const { code, stdout } = await run(
+        ['claude', 'PreToolUse', folderOf(lab), away],
+        preToolUse('x'.repeat(11 * 1_048_576)),
+      );
+      expect(code).toBe(0);
+      expect(stdout).toContain('"permissionDecision":"deny"');
+    },
+  );
 
   it('refuses in the words of the agent if the guard is away, or lets pass if the settings say so', async () => {
     const lab = await guardLab();
@@ -72,9 +77,25 @@ describe('the client of agents whose hooks are commands', () => {
     expect(never).toMatchObject({ code: 2, stdout: '' });
   });
 
+  it('refuses in time if the guard takes the call, and says nothing', async () => {
+    const late = { exitCode: 0, body: { late: true }, timeoutMs: 100 };
+    using folder = temporaryFolder({
+      token: 't',
+      'away.json': JSON.stringify({ 'claude/Stop': late }),
+    });
+    const socketPath = join(folder.path, 'door.sock');
+    folder.write('door.json', JSON.stringify({ port: 1, socketPath }));
+    const server = createServer(() => undefined).listen(socketPath);
+    const end = await run(['claude', 'Stop', folder.path], '{}');
+    server.closeAllConnections();
+    server.close();
+    expect(end).toMatchObject({ code: 0, stdout: '{"late":true}' });
+    expect(end.stderr).toContain('it has not answered in time');
+  });
+
   it('loads no module but those of Node, and few of them', () => {
     const imports = readFileSync(client, 'utf8').matchAll(/(?:from|import) ?['"]([^'"]+)['"]/g);
-    expect([...imports].map(([, name]) => name)).toEqual(['node:fs', 'node:http']);
+    expect([...imports].map(([, name]) => name)).toEqual(['node:events', 'node:fs', 'node:http']);
     const loaded = (code: string): number =>
       Number(execFileSync(process.execPath, ['--input-type=module', '-e', code]).toString());
     const count = 'console.log(process.moduleLoadList.length)';

@@ -8,6 +8,7 @@ import { isRunning, readDoor, tokenOf } from '../../../extensions/guard/src/door
 import { defineExtension } from '../../../src/sdk/extension/index.js';
 import { collectingLogger } from '../../../src/testing/index.js';
 import { guardLab, preToolUse, refusalIn } from '../../support/guard-lab.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 describe('the door of a guard', () => {
   it('refuses a call by a rule, and lets another pass, by port and by socket', async () => {
@@ -234,6 +235,15 @@ describe('the place of a guard', () => {
     expect(await isRunning(folder)).toBe(true);
     await again.close();
     await lab[Symbol.asyncDispose]();
+  });
+
+  it('leaves the place of another guard that opens at the same moment', async () => {
+    await using lab = await guardLab();
+    using folder = temporaryFolder({ 'door.json': '{"port":1}' });
+    const { port } = lab.door; // it is taken
+    const parts = { folder: folder.path, port, log: collectingLogger(), whenAway: {} };
+    await expect(openDoor({ ...parts, answer: async () => ({}) })).rejects.toThrow('EADDRINUSE');
+    expect(await readDoor(folder.path)).toMatchObject({ port: 1 });
   });
 
   it('keeps its token, and refuses one that others may read', async () => {

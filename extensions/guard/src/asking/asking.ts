@@ -22,7 +22,7 @@ type Place = NonNullable<GuardConfig['ask']>;
 /** The data of a question, which its end comes with. */
 interface AskedData {
   readonly id: string;
-  /** Of the agent, its session, the rule, the tool and its exact arguments. */
+  /** Of the agent, its session, the folder, the rule, the tool and its exact arguments. */
   readonly call: string;
   /** Of the rule, the tool, its exact arguments and the repository. */
   readonly repository: string;
@@ -37,8 +37,8 @@ interface AskedData {
 interface Row {
   readonly id: string;
   readonly state: 'asked' | 'allowed' | 'denied' | 'over' | 'used';
-  /** Of `asked`: the number of its question among those that may be open. */
-  readonly slot?: number;
+  /** Of `asked`: its question is out. */
+  readonly isSent?: boolean;
   readonly isForSession?: boolean;
   /** The one who has answered, with his reason; of `over` why there is no answer. */
   readonly words?: string;
@@ -66,8 +66,8 @@ export class Asking {
   readonly #place: Place;
   readonly #say: SayGuard;
   readonly #questions: readonly Question<AskedData>[];
-  /** Those who wait for the answer to a call, by its digest. */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  /** Those who wait for the answer to a call, each with its digest. */
+  readonly #waiting = new Set<{ readonly call: string; readonly wake: () => void }>();
   #isStopping = false;
 
   /** In setup only. */
@@ -83,7 +83,7 @@ export class Asking {
   /** Everybody who waits is told to try again. */
   stop(): void {
     this.#isStopping = true;
-    for (const call of this.#waiting.keys()) this.#wake(call);
+    for (const { wake } of this.#waiting) wake();
   }
 
   /**
@@ -105,7 +105,7 @@ export class Asking {
       if (row.state === 'denied')
         return { allowed: false, ...(row.words !== undefined && { reason: row.words }) };
       if (row.state === 'over') throw new Unanswered(row.words);
-      await this.#send({ ...data, id: row.id }, row.slot);
+      if (row.isSent !== true) await this.#send({ ...data, id: row.id });
       if (this.#isStopping || !(await woken.answered))
         throw new Unanswered(
           `it was asked on ${this.#place.channel}, and nobody has answered yet: try exactly this call again later`,
@@ -121,7 +121,7 @@ export class Asking {
     const of = typeof question.of === 'object' ? question.of : this.#place.of;
     return {
       ...{ id: '', refusals: 0, of },
-      call: digestOf([codec.agent, facts.sessionId, ...exact]),
+      call: digestOf([codec.agent, facts.sessionId, heard.workspaceDir, ...exact]),
       repository: digestOf([repositoryOf(heard.workspaceDir), ...exact]),
       content: questionText(this.#say, question, call, context, of),
       untilMs: this.#api.clock.now() + (question.timeoutMs ?? hourMs),
@@ -149,28 +149,21 @@ export class Asking {
   }
 
   /** Sends a question that was not sent before: its id is the name that it is known by. */
-  async #send(data: AskedData, slot?: number): Promise<void> {
-    const { id, call, content, untilMs } = data;
+  async #send(data: AskedData): Promise<void> {
+    const { id: key, call, content, untilMs } = data;
     const { of: _, ...place } = this.#place;
     const timeoutMs = Math.max(1, untilMs - this.#api.clock.now());
-    const options = optionIds.map((option) => ({ id: option, label: this.#say(option) }));
-    const ask = async (at: number): Promise<boolean> => {
-      const message = { content, format: 'plain', options, takesText: true } as const;
+    const options = optionIds.map((id) => ({ id, label: this.#say(id) }));
+    const message = { content, format: 'plain', options, takesText: true } as const;
+    for (const question of this.#questions) {
       try {
-        await this.#questions[at]?.ask(place, message, { key: id, data, timeoutMs });
-        return true;
+        await question.ask(place, message, { key, data, timeoutMs });
       } catch (thrown) {
-        if (isSluiceError(thrown, 'question-open')) return false;
-        if (isSluiceError(thrown, 'key-conflict')) return true; // it is open, as another try has worded it
-        throw thrown;
+        if (isSluiceError(thrown, 'question-open')) continue;
+        if (!isSluiceError(thrown, 'key-conflict')) throw thrown; // else it is open, as another try has worded it
       }
-    };
-    if (slot !== undefined) return;
-    for (let at = 0; at < slotCount; at++)
-      if (await ask(at)) {
-        await this.#change(call, id, (row) => ({ ...row, slot: at }), untilMs + keptMs.once);
-        return;
-      }
+      return this.#change(call, key, (row) => ({ ...row, isSent: true }), untilMs + keptMs.once);
+    }
     throw new Error(`${slotCount} questions are open already: try again when one is answered`);
   }
 
@@ -187,12 +180,13 @@ export class Asking {
     if (!mayAnswer(principal, data.of)) return this.#refuse(end, name);
     const words = `${name} on ${end.place.channel}`;
     if (answer === 'deny') return this.#answered(data, { state: 'denied' }, keptMs.deny);
-    if (answer === 'once') return this.#answered(data, { state: 'allowed', words }, keptMs.once);
-    if (answer === 'session') {
+    if (answer === 'allow-once')
+      return this.#answered(data, { state: 'allowed', words }, keptMs.once);
+    if (answer === 'allow-session') {
       const row = { state: 'allowed', isForSession: true, words } as const;
       return this.#answered(data, row, keptMs.session);
     }
-    if (answer !== 'repository')
+    if (answer !== 'allow-repository')
       return this.#answered(data, { state: 'denied', words: answer }, keptMs.deny);
     const row: Row = { id: data.id, state: 'allowed', words };
     await this.#api.store.set(`repository/${data.repository}`, row, { ttlMs: keptMs.repository });
@@ -238,20 +232,15 @@ export class Asking {
     );
   }
 
-  #waitFor(
-    call: string,
-    untilMs: number,
-    signal: AbortSignal,
-  ): Disposable & { readonly answered: Promise<boolean> } {
+  #waitFor(call: string, untilMs: number, signal: AbortSignal) {
     const { clock } = this.#api;
-    const waiting = this.#waiting.get(call) ?? new Set();
     let settle: (isAnswered: boolean) => void = () => undefined;
     const answered = new Promise<boolean>((resolve) => {
       settle = resolve;
     });
-    const wake = (): void => settle(true);
     const giveUp = (): void => settle(false);
-    this.#waiting.set(call, waiting.add(wake));
+    const waiting = { call, wake: () => settle(true) };
+    this.#waiting.add(waiting);
     const timer = clock.setTimeout(giveUp, Math.max(0, untilMs - clock.now()));
     signal.addEventListener('abort', giveUp);
     return {
@@ -259,13 +248,13 @@ export class Asking {
       [Symbol.dispose]: () => {
         clock.clearTimeout(timer);
         signal.removeEventListener('abort', giveUp);
-        if (waiting.delete(wake) && waiting.size === 0) this.#waiting.delete(call);
+        this.#waiting.delete(waiting);
       },
     };
   }
 
   #wake(call: string): void {
-    for (const wake of this.#waiting.get(call) ?? []) wake();
+    for (const one of this.#waiting) if (one.call === call) one.wake();
   }
 }
 

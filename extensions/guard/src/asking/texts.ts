@@ -8,8 +8,8 @@ export const guardTexts = {
   owner: 'an owner',
   role: 'somebody with the role "{role}"',
   sender: 'the sender {sender}',
-  once: 'Allow once',
-  session: 'Allow in this session',
-  repository: 'Always in this repository',
+  'allow-once': 'Allow once',
+  'allow-session': 'Allow in this session',
+  'allow-repository': 'Always in this repository',
   deny: 'Deny',
 } as const;

@@ -12,8 +12,8 @@ const shownAtMost = 3_000;
 /** Says the sentences of the guard. */
 export type SayGuard = ReturnType<SayTo<typeof guardTexts>>;
 
-/** The buttons of a question, by what an answer holds for. */
-export const optionIds = ['once', 'session', 'repository', 'deny'] as const;
+/** The buttons of a question. A person may write each id, too: it is clear then, and no word of a reason. */
+export const optionIds = ['allow-once', 'allow-session', 'allow-repository', 'deny'] as const;
 
 /** Says what is asked: who asks, and the whole call, with each character that people do not see as its number. */
 export function questionText(
@@ -26,7 +26,8 @@ export function questionText(
   const data = Object.entries(call.params).map(
     ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  const shown = visible([call.toolName, ...data].join('\n'));
+  const lines = [call.toolName, ...data].map((one) => one.replaceAll('\n', '\n  ')); // none looks like another one
+  const shown = visible(lines.join('\n'));
   const count = shown.length - shownAtMost;
   return [
     say('question', { title: visible(title), rule: asker.contributionId }),

@@ -53,12 +53,13 @@ const configOf = (scope: Scope) => ({
       // Nothing is installed beside the settings of a user.
       path:
         scope === 'user' ? fileURLToPath(new URL('../index.js', import.meta.url)) : 'sluice-guard',
+      required: true,
       config: { policies: ['./policies.yaml'], port: usualPort },
     },
   ],
   grants: { guard: ['veto:*', 'provide:channel', 'dispatch:*', 'send:*'] },
   channels: ['guard'],
-  journal: { path: './guard.db' },
+  journal: { path: './guard.db', record: { key: './guard.db.key' } },
 });
 const ownFiles = (scope: Scope) => ({
   '.gitignore': 'guard/\nguard.db*\n',

@@ -59,7 +59,6 @@ export async function openDoor({ folder, port, log, answer, whenAway }: DoorPart
   };
   const open: Receiver[] = [];
   const close = async (): Promise<void> => {
-    await unpublish(folder);
     for (const one of open) await one.close(graceMs);
   };
   try {
@@ -74,7 +73,11 @@ export async function openDoor({ folder, port, log, answer, whenAway }: DoorPart
     }
     const place = { port: web.port, ...(socketPath !== undefined && { socketPath }) };
     await publish(folder, place, whenAway);
-    return { url: web.url, socketPath, close };
+    const ended = async (): Promise<void> => {
+      await unpublish(folder);
+      await close();
+    };
+    return { url: web.url, socketPath, close: ended };
   } catch (thrown) {
     await close();
     throw thrown;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import {
   type AgentCodec,
-  type Heard,
   type HookAnswer,
   type Point,
   type PointCodec,
@@ -9,7 +8,7 @@ import {
   type Verdict,
 } from '../agents/codec.js';
 import { agents, codecOf } from '../agents/index.js';
-import type { Judge } from '../judging/judge.js';
+import type { Judge, Told } from '../judging/judge.js';
 import type { Answering, Asked } from './door.js';
 
 /** The part of the time of an agent that the way back may take, in milliseconds. */
@@ -43,48 +42,54 @@ export function answering(judge: Judge, now: () => number): Answering {
     if (codec === undefined || found === undefined) return undefined;
     const [point, { read, write, takesChanges, timeoutMs }] = found;
     const untilMs = now() + timeoutMs - Math.min(marginMs, timeoutMs / 5);
-    const { input, problem } = objectIn(asked);
-    const verdict = async (): Promise<Verdict> => {
-      if (input === undefined) return unreadable(problem);
-      let heard: Heard;
-      try {
-        heard = read(input);
-      } catch (thrown) {
-        return unreadable((thrown as Error).message);
-      }
-      return judge.verdict({ codec, point, takesChanges, heard, untilMs, signal: asked.signal });
-    };
-    const said: HookAnswer = write(await verdict(), input ?? {});
+    let input: Record<string, unknown> = {};
+    const verdict = await verdictOf(() => {
+      input = objectIn(asked);
+      return { codec, point, takesChanges, heard: read(input), untilMs, signal: asked.signal };
+    });
+    const said: HookAnswer = write(verdict, input);
     return asked.isCommand ? said : (said.body ?? {});
   };
 
   async function judged(name: string, asked: Asked): Promise<Verdict | undefined> {
     const point = points.find((one) => one === name);
     if (point === undefined) return undefined;
-    const { input, problem } = objectIn(asked);
-    const read = heardSchema.safeParse(input);
-    if (!read.success) return unreadable(problem ?? z.prettifyError(read.error));
-    const { agent, ...heard } = read.data;
-    const codec = codecOf(agent) ?? { ...plain, agent, title: agent, release: agent };
-    const untilMs = now() + proxyWaitMs;
-    return judge.verdict({
-      codec,
-      point,
-      takesChanges: true,
-      heard,
-      untilMs,
-      signal: asked.signal,
+    return verdictOf(() => {
+      const read = heardSchema.safeParse(objectIn(asked));
+      if (!read.success) throw new TypeError(z.prettifyError(read.error));
+      const { agent, ...heard } = read.data;
+      const codec = codecOf(agent) ?? { ...plain, agent, title: agent, release: agent };
+      const untilMs = now() + proxyWaitMs;
+      return { codec, point, takesChanges: true, heard, untilMs, signal: asked.signal };
     });
+  }
+
+  /** The verdict of what is read; what cannot be read is refused. */
+  async function verdictOf(read: () => Told): Promise<Verdict> {
+    let told: Told;
+    try {
+      told = read();
+    } catch (thrown) {
+      const { message } = thrown as Error; // the codecs and this file throw no other
+      return { status: 'refused', reason: `the guard cannot judge this: ${message}` };
+    }
+    return judge.verdict(told);
   }
 }
 
-/** The refusal of each hook while no guard is there to judge, by `AGENT/HOOK`: clients read it from a file. */
-export function refusalsWhenAway(): Readonly<Record<string, HookAnswer>> {
+/**
+ * The refusal of each hook while no guard is there to judge, by `AGENT/HOOK`, with the milliseconds that its client waits for a guard that
+ * is late: less than its agent, since most agents let a call pass whose hook is late.
+ */
+export function refusalsWhenAway(): Readonly<Record<string, HookAnswer & { timeoutMs: number }>> {
   const reason = 'the guard is away, and nothing is allowed without it: run `sluice guard run`';
   const hooks = agents.flatMap(({ agent, points: own }) =>
-    Object.values(own).map(({ hook, write }) => [
+    Object.values(own).map(({ hook, write, timeoutMs }) => [
       `${agent}/${hook}`,
-      write({ status: 'refused', reason }, {}),
+      {
+        ...write({ status: 'refused', reason }, {}),
+        timeoutMs: timeoutMs - Math.min(marginMs, timeoutMs / 5) / 2,
+      },
     ]),
   );
   return Object.fromEntries(hooks);
@@ -98,18 +103,14 @@ function pointOf(codec: AgentCodec, hook: string | undefined): [Point, PointCode
   return undefined;
 }
 
-function objectIn({ body }: Asked): { input?: Record<string, unknown>; problem?: string } {
-  if (body === undefined) return { problem: 'its input is larger than 10 MB' };
+/** @throws TypeError if it is no object. */
+function objectIn({ body }: Asked): Record<string, unknown> {
+  if (body === undefined) throw new TypeError('its input is larger than 10 MB');
   try {
     const input: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    if (typeof input === 'object' && input !== null && !Array.isArray(input))
-      return { input: { ...input } };
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return { ...input };
   } catch {
     // said below
   }
-  return { problem: 'its input is no JSON object' };
-}
-
-function unreadable(problem = 'it cannot be read'): Verdict {
-  return { status: 'refused', reason: `the guard cannot judge this: ${problem}` };
+  throw new TypeError('its input is no JSON object');
 }

@@ -104,44 +104,26 @@ export class Judge {
     const { run, envelope } = this.#split(codec, heard);
     const given = { ...envelope, signal };
     const { kernel } = this.#parts;
-    const { prompt = '', reason, result } = heard;
-    const outcomes = {
-      'session.starting': () =>
-        kernel.dispatch(
-          'session.starting',
-          {
-            ...{ agentId: run.agentId, sessionId: run.sessionId, isNew: reason !== 'resume' },
-            ...{
-              context: {},
-              memoryKeys: [],
-              metadata: { ...(reason !== undefined && { reason }) },
-            },
-          },
-          given,
-        ),
-      'ingress.normalized': () =>
-        kernel.dispatch(
-          'ingress.normalized',
-          {
-            ...{ channel: 'guard', accountId: 'local', from: `guard:${this.#principal.senderId}` },
-            ...{ content: prompt, attachments: [], metadata: {} },
-          },
-          given,
-        ),
-      'agent.completed': () =>
-        kernel.dispatch(
-          'agent.completed',
-          {
-            ...{ ...run, success: result?.isError !== true },
-            ...(reason !== undefined && { stopReason: reason }),
-            ...(result !== undefined && {
-              messages: [{ role: 'assistant', content: result.text }],
-            }),
-          },
-          given,
-        ),
-    } as const;
-    return ended(await outcomes[point]());
+    const { prompt: content = '', reason, result } = heard;
+    if (point === 'session.starting') {
+      const { agentId, sessionId } = run;
+      const metadata = reason === undefined ? {} : { reason };
+      const rest = { isNew: reason !== 'resume', context: {}, memoryKeys: [], metadata };
+      return ended(await kernel.dispatch(point, { agentId, sessionId, ...rest }, given));
+    }
+    if (point === 'ingress.normalized') {
+      const from = `guard:${this.#principal.senderId}`;
+      const message = { channel: 'guard', accountId: 'local', from, content };
+      return ended(
+        await kernel.dispatch(point, { ...message, attachments: [], metadata: {} }, given),
+      );
+    }
+    const payload = {
+      ...{ ...run, success: result?.isError !== true },
+      ...(reason !== undefined && { stopReason: reason }),
+      ...(result !== undefined && { messages: [{ role: 'assistant', content: result.text }] }),
+    };
+    return ended(await kernel.dispatch(point, payload, given));
   }
 
   #facts(codec: AgentCodec, heard: Heard): CallFacts {
