@@ -92,6 +92,8 @@ export interface ToolAlias {
   readonly is: CommonTool;
   /** The shared name of each parameter that has one: `command`, `path`, `content`, `url`. By the agent's own name. */
   readonly params: Readonly<Record<string, 'command' | 'path' | 'content' | 'url'>>;
+  /** The files of a call that names several: each is judged as its `path`. @throws HookInputError if they cannot be told. */
+  readonly files?: (params: JsonObject) => readonly string[];
 }
 
 /** The input of a hook is not what the agent's release documents. It is refused, never passed. */
