@@ -41,7 +41,7 @@ function workOf(name: keyof GuardPackage['commands']): Action<object>['work'] {
     const { data, lines, problems } = await commands[name]({ ...options, cwd, home, env });
     stderr.lines(problems.map(printable));
     return {
-      ...{ data, lines: () => lines },
+      ...{ data, lines: () => lines.map(printable) },
       ...(problems.length > 0 && { code: exitCodes.failed }),
     };
   };

@@ -55,8 +55,6 @@ export interface HookAnswer {
 export interface PointCodec {
   /** The name of the hook in the agent's settings. */
   readonly hook: string;
-  /** How this hook is called, if it is not as the agent's others are. */
-  readonly transport?: 'command';
   /** `enforced`: the agent obeys a refusal. `observed`: it only tells. */
   readonly effect: 'enforced' | 'observed';
   /** The agent takes changed parameters, or a changed result. */
@@ -78,7 +76,6 @@ export interface AgentCodec {
   readonly release: string;
   /** `run`: tried with the real program and a model on loopback. `documented`: from its documents alone. */
   readonly proof: 'run' | 'documented';
-  readonly transport: 'http' | 'command';
   readonly points: Readonly<Partial<Record<Point, PointCodec>>>;
   /** The agent's tools in the words that all rules share (`judging/aliases.ts`). */
   readonly tools: Readonly<Record<string, ToolAlias>>;

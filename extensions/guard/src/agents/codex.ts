@@ -18,7 +18,6 @@ export const codex: AgentCodec = {
   title: 'Codex',
   release: '@openai/codex 0.171.0',
   proof: 'run',
-  transport: 'command',
   points: pointsOf({
     hooks: ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'],
     fields: { ...snakeFields, call: 'tool_use_id', last: 'last_assistant_message' },

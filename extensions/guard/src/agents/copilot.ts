@@ -18,7 +18,6 @@ export const copilot: AgentCodec = {
   title: 'Copilot CLI',
   release: '@github/copilot 1.0.102',
   proof: 'run',
-  transport: 'command',
   points: pointsOf({
     hooks: ['sessionStart', 'userPromptSubmitted', 'preToolUse', 'postToolUse', 'agentStop'],
     fields: {

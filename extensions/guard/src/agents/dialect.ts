@@ -35,8 +35,6 @@ export interface Dialect {
   readonly changed: (text: string, input: JsonObject) => JsonObject;
   /** Puts fields for one hook in the place where the agent reads them. */
   readonly wrap: (hook: string, fields: JsonObject) => JsonObject;
-  /** The hook of a start is called otherwise than the others. */
-  readonly startsBy?: 'command';
 }
 
 /** The names that most agents have. */
@@ -72,7 +70,7 @@ interface Parts {
   readonly refused: (reason: string, input: JsonObject) => JsonObject;
   readonly allowed: (verdict: Allowed, input: JsonObject) => JsonObject;
   /** How the point differs from one without changes, of 30 s. */
-  readonly more?: Partial<Pick<PointCodec, 'takesChanges' | 'timeoutMs' | 'transport'>>;
+  readonly more?: Partial<Pick<PointCodec, 'takesChanges' | 'timeoutMs'>>;
 }
 
 /** The points of an agent, by its dialect. */
@@ -99,12 +97,11 @@ export function pointsOf(dialect: Dialect): AgentCodec['points'] {
   );
 }
 
-function starting({ hooks: [hook], fields, wrap, shown, startsBy }: Dialect): Parts {
+function starting({ hooks: [hook], fields, wrap, shown }: Dialect): Parts {
   return {
     ...{ point: 'session.starting', hook, effect: 'observed', refused: shown },
     read: (read) => (fields.source === undefined ? {} : { reason: read.text(fields.source) }),
     allowed: (verdict) => wrapped(wrap, hook, verdict),
-    ...(startsBy && { more: { transport: startsBy } }),
   };
 }
 

@@ -18,7 +18,6 @@ export const gemini: AgentCodec = {
   title: 'Gemini CLI',
   release: '@google/gemini-cli 0.61.0',
   proof: 'run',
-  transport: 'command',
   points: pointsOf({
     hooks: ['SessionStart', 'BeforeAgent', 'BeforeTool', 'AfterTool', 'AfterAgent'],
     fields: { ...snakeFields, last: 'prompt_response' },

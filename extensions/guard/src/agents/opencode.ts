@@ -17,7 +17,6 @@ export const opencode: AgentCodec = {
   title: 'OpenCode',
   release: 'opencode-ai 1.18.33',
   proof: 'run',
-  transport: 'command',
   points: pointsOf({
     hooks: [
       'session.created',
