@@ -1,10 +1,14 @@
-import { symlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type DoorPlace, readDoor } from '../../extensions/guard/src/door/place.js';
-import { CliProcess, root } from '../cli/cli.js';
+import { CliProcess, type Ended, root } from '../cli/cli.js';
 import { type BotApiServer, botApiServer, testToken } from './bot-api/bot-api.js';
 import { messageUpdate, pressUpdate } from './bot-api/updates.js';
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.js';
+
+const ask = { channel: 'telegram', to: 'telegram:42', of: { sender: '42' } };
 
 /** A project whose guard is a process of its own, and asks Ada on a Telegram of loopback. */
 export class GuardProcess implements AsyncDisposable {
@@ -18,28 +22,50 @@ export class GuardProcess implements AsyncDisposable {
     this.bot = bot;
   }
 
-  /** Makes the project, and starts its guard. */
+  /** Makes a project by `sluice guard init`, lets its guard ask in Telegram as the page tells, and starts it. */
   static async start(policies: string): Promise<GuardProcess> {
     const bot = await botApiServer();
-    const ask = { channel: 'telegram', to: 'telegram:42', of: { sender: '42' } };
-    const guard = { policies: ['./policies.yaml'], port: 0, ask };
-    const config = {
-      channels: ['guard', 'telegram'],
-      extensions: [
-        { path: 'sluice-guard', required: true, config: guard },
-        { path: 'sluice-telegram', config: { apiRoot: bot.url, allowFrom: [42, 66] } },
-      ],
-      grants: { guard: ['dispatch:*'] },
-      journal: { path: './guard.db' },
-    };
-    const folder = temporaryFolder({
-      '.sluice/policies.yaml': policies,
-      '.sluice/guard.config.json': JSON.stringify(config),
-    });
+    const folder = temporaryFolder({ '.sluice/policies.yaml': policies });
     symlinkSync(join(root, 'node_modules'), join(folder.path, 'node_modules'));
     const guarded = new GuardProcess(folder, bot);
+    await guarded.#init();
+    const [port, config] = [await freePort(), guarded.config()];
+    const [guard, ...others] = config.extensions;
+    guarded.#write({
+      ...config,
+      channels: ['guard', 'telegram'],
+      extensions: [
+        { ...guard, config: { ...guard.config, port, ask } },
+        ...others,
+        { path: 'sluice-telegram', config: { apiRoot: bot.url, allowFrom: [42, 66] } },
+      ],
+    });
+    await guarded.#init(); // the hooks call the port of the config
     await guarded.run();
     return guarded;
+  }
+
+  async #init(): Promise<void> {
+    const { code, stderr } = await this.sluice('guard', 'init', '--agent', 'claude');
+    if (code !== 0) throw new Error(stderr);
+  }
+
+  /** Runs a command in the project. */
+  sluice(...args: readonly string[]): Promise<Ended> {
+    return new CliProcess(args, { cwd: this.folder.path }).ended;
+  }
+
+  /** The config of the guard. */
+  config() {
+    return JSON.parse(readFileSync(this.#configFile, 'utf8'));
+  }
+
+  #write(config: object): void {
+    writeFileSync(this.#configFile, JSON.stringify(config));
+  }
+
+  get #configFile(): string {
+    return join(this.folder.path, '.sluice/guard.config.json');
   }
 
   /** The folder of the token. */
@@ -106,4 +132,12 @@ export class GuardProcess implements AsyncDisposable {
     await this.bot[Symbol.asyncDispose]();
     this.folder[Symbol.dispose]();
   }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  server.close();
+  return port;
 }

@@ -1,54 +1,28 @@
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { sdkPackage } from '../../../src/claude/agent/claude-sdk.js';
+import { openSqlite } from '../../../src/journal/index.js';
+import { tables } from '../../../src/journal/internal.js';
+import { headSum } from '../../../src/journal/rows/row-sums.js';
 import { claudeEnvironment, untilNothingRunsIn } from '../../claude/installed/claude-lab.js';
 import { installSdk } from '../../claude/installed/install-sdk.js';
 import { GuardProcess } from '../../support/guard-process.js';
 import { MessagesApi } from '../../support/messages-api/messages-api.js';
 import { calls, held, says } from '../../support/messages-api/reply.js';
 
-const policies = `
-- id: no-rm-rf
-  family: agent.tool.calling
-  match: { toolName: shell }
-  deny when: "params.command.contains('rm -rf')"
-  text: Delete files one by one.
-  expect: [{ payload: { toolName: shell, params: { command: rm -rf / } }, is: denied }]
-- id: ask-deploy
-  family: agent.tool.calling
-  match: { toolName: shell }
-  ask when: "params.command.contains('deploy')"
-  title: Deploy?
-  expect: [{ payload: { toolName: shell, params: { command: ./deploy } }, is: asked }]
-`;
+const page = readFileSync(new URL('../../../docs/guard.md', import.meta.url), 'utf8');
+
+/** The first block of the page in a language. */
+const shownIn = (language: string): string =>
+  page.split(`\`\`\`${language}\n`)[1]?.split('```')[0] ?? '';
 
 /** The real program of Claude Code, which the SDK brings. */
 async function claudeProgram(): Promise<string> {
   const scope = join(await installSdk(), 'node_modules', dirname(sdkPackage));
   const name = readdirSync(scope).find((one) => one.includes(`-${process.platform}-`));
   return join(scope, name ?? '', 'claude');
-}
-
-/** Writes the hooks of Claude Code, as \`sluice guard init\` does. */
-async function hookClaude(guard: GuardProcess): Promise<void> {
-  const { port, token } = await guard.door();
-  const hook = (name: string) => ({
-    ...{ type: 'http', url: `http://127.0.0.1:${port}/hook/claude/${name}`, timeout: 600 },
-    ...{ headers: { Authorization: `Bearer ${token}` }, onFailure: 'block' },
-  });
-  const group = (name: string) => [{ hooks: [hook(name)] }];
-  const hooks = { PreToolUse: group('PreToolUse'), PostToolUse: group('PostToolUse') };
-  const file = guard.folder.write('.claude/settings.local.json', JSON.stringify({ hooks }));
-  chmodSync(file, 0o600);
 }
 
 /** Runs Claude Code in the project of a guard. */
@@ -84,19 +58,16 @@ function resultsIn({ requests }: MessagesApi): readonly string[] {
 }
 
 it('refuses, asks on Telegram, outlives its death, and lets a call run once: with the real Claude Code', async () => {
-  await using guard = await GuardProcess.start(policies);
+  await using guard = await GuardProcess.start(shownIn('yaml'));
   const { path } = guard.folder;
   guard.folder.write('keep/file', 'kept');
   chmodSync(guard.folder.write('deploy', '#!/bin/sh\necho "$1" >> runs\n'), 0o755);
-  await hookClaude(guard);
-  const { port } = await guard.door();
   const killed = (async () => {
     await expect.poll(() => guard.questions.length).toBe(1);
     await guard.kill(); // while the hook waits for the answer
   })();
   const startedAgain = async (): Promise<void> => {
     await killed;
-    listenAt(guard, port);
     await guard.run();
     guard.say('not on a Friday');
   };
@@ -128,17 +99,40 @@ it('refuses, asks on Telegram, outlives its death, and lets a call run once: wit
     'shell\ncommand: ./deploy two\ndescription: x',
   ]);
   expect(await guard.stop()).toMatchObject({ code: 0 });
-  const shown = readFileSync(new URL('../../../docs/guard.md', import.meta.url), 'utf8');
-  for (const words of [refused, denied, ...guard.questions]) expect(shown).toContain(told(words));
+  for (const words of [refused, denied, ...guard.questions]) expect(page).toContain(told(words));
+  expect(JSON.parse(shownIn('json'))).toEqual(asShown(guard.config()));
+  const verify = () => guard.sluice(...shownVerify.split(' ').slice(1));
+  expect(page).toContain(`\n${shownVerify}\n`);
+  expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^good; /) });
+  letPass(guard.journal);
+  expect(await verify()).toMatchObject({ code: 1, stdout: expect.stringMatching(/^changed: /m) });
 });
+
+const shownVerify = 'sluice verify --journal .sluice/guard.db --key .sluice/guard.db.key';
+
+/** Has the record say that the first call passed, as somebody does who makes the sum of its row fit. */
+function letPass(journal: string): void {
+  using database = openSqlite(journal);
+  const first = `SELECT * FROM dispatches WHERE family = 'agent.tool.calling' ORDER BY seq LIMIT 1`;
+  const { seq, ...row } = Object(database.prepare(first).get());
+  expect(row).toMatchObject({ status: 'cancelled' });
+  const sum = headSum(tables.dispatchesTable, { ...row, seq, status: 'passed' });
+  const edit = `UPDATE dispatches SET status = 'passed', sum = ? WHERE seq = ?`;
+  database.prepare(edit).run(sum, seq);
+}
+
+/** A config as the page shows it: without the places of the test. */
+function asShown({ extensions: [guard, telegram], ...config }: ReturnType<GuardProcess['config']>) {
+  return {
+    ...config,
+    extensions: [
+      { ...guard, config: { ...guard.config, port: 7_867 } },
+      { ...telegram, config: { allowFrom: [42] } },
+    ],
+  };
+}
 
 /** Words of the demo as the page shows them: without the folder of the test. */
 function told(words: string): string {
   return words.replace(/in \/\S+:/, 'in /home/ada/project:').trim();
-}
-
-/** Has the guard listen where the hooks call, when it starts anew. */
-function listenAt(guard: GuardProcess, port: number): void {
-  const file = join(guard.folder.path, '.sluice/guard.config.json');
-  writeFileSync(file, readFileSync(file, 'utf8').replace('"port":0', `"port":${port}`));
 }

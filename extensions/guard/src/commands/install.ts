@@ -46,12 +46,13 @@ const configOf = ({ user }: Site) => ({
     {
       // Nothing is installed beside the settings of a user.
       path: user ? fileURLToPath(new URL('../index.js', import.meta.url)) : 'sluice-guard',
-      config: { policies: ['./policies.yaml'] },
+      required: true,
+      config: { policies: ['./policies.yaml'], port: 7_867 },
     },
   ],
   grants: { guard: ['veto:*', 'provide:channel', 'dispatch:*', 'send:*'] },
   channels: ['guard'],
-  journal: { path: './guard.db' },
+  journal: { path: './guard.db', record: { key: './guard.db.key' } },
 });
 const ownFiles = (site: Site) => ({
   '.gitignore': 'guard/\nguard.db*\n',
