@@ -144,7 +144,14 @@ describe('sluice guard init', () => {
   it('has no agent call a port, which another user could take', async () => {
     await init(options());
     for (const [path, text] of Object.entries(all()))
-      if (!path.includes('/guard/')) expect(text, path).not.toMatch(/127\.0\.0\.1|Bearer|7867/);
+      if (!path.includes('/guard/')) expect(text, path).not.toMatch(/127\.0\.0\.1|Bearer/);
+  });
+
+  it('keeps the record out of git when the hooks are removed', async () => {
+    await init(options());
+    write('.sluice/guard.db', '');
+    remove(options());
+    expect(readdirSync(join(cwd, '.sluice'))).toEqual(['.gitignore', 'guard.db']);
   });
 
   it('finds its hooks again without its notes', async () => {

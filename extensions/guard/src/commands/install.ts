@@ -140,19 +140,25 @@ function planOfHooks(
 }
 
 /**
- * Takes back what `init` wrote. A file that somebody has changed since loses the guard's hooks alone; policies and config stay then.
+ * Takes back what `init` wrote. A file that somebody has changed since loses the guard's hooks alone; policies and config stay then, and
+ * the record always.
  *
  * @throws GuardError in one line.
  */
-export function remove(site: Site): readonly Done[] {
-  const folder = guardFolder(site);
+export function remove(at: Site): readonly Done[] {
+  const folder = guardFolder(at);
+  const site = dirname(folder);
+  // The record and its key stay, and stay out of git.
+  const isKept = (path: string) =>
+    path === join(site, '.gitignore') && existsSync(join(site, 'guard.db'));
   const plans = readLedger(folder).map((entry) => {
-    const current = readText(entry.path);
-    return { path: entry.path, current, text: textBefore(entry, current) };
+    const { path } = entry;
+    const current = readText(path);
+    return { path, current, text: isKept(path) ? current : textBefore(entry, current) };
   });
   for (const { path, current, text } of plans) if (text !== current) writeText(path, text);
   rmSync(folder, { recursive: true, force: true });
-  for (const { path, text } of plans) if (text === null) removeEmpty(path, [site.cwd, site.home]);
+  for (const { path, text } of plans) if (text === null) removeEmpty(path, [at.cwd, at.home]);
   return plans.map(({ path: file, current, text }) => ({
     file,
     did: text === current ? 'kept' : text === null ? 'removed' : 'restored',
