@@ -183,11 +183,12 @@ async function chosenAgents({ agent: names = [], ...site }: InitOptions) {
   if (unknown !== undefined) throw new GuardError(`no agent "${unknown}" is known: ${known} are`);
   if (names.length > 0) return agents.filter(({ agent }) => names.includes(agent));
   const used = await Promise.all(
-    Object.values(places).map(
-      async (place) => isTraced(place, site) || (await versionOf(place, site)) !== undefined,
-    ),
+    agents.map(async ({ agent }) => {
+      const place = places[agent];
+      return place && (isTraced(place, site) || (await versionOf(place, site)) !== undefined);
+    }),
   );
-  const found = agents.filter(({ agent }) => used[Object.keys(places).indexOf(agent)]);
+  const found = agents.filter((_, at) => used[at]);
   if (found.length > 0) return found;
   throw new GuardError(`no agent is found here: name one by --agent, of ${known}`);
 }

@@ -58,9 +58,7 @@ export function withGroups(
   groups: Groups,
   head: JsonObject = {},
 ): string {
-  let left = withoutGroups(text, file, agent, [...groups.keys()]);
-  if (text === '')
-    for (const [name, value] of Object.entries(head)) left = put(left, [name], value);
+  let left = withoutGroups(text || JSON.stringify(head), file, agent, [...groups.keys()]);
   for (const [hook, group] of groups) {
     const { hooks } = readSettings(left, file);
     const { [hook]: there = [] }: JsonObject = isObject(hooks) ? hooks : {};
