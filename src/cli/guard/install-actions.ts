@@ -1,5 +1,6 @@
 import { homeFolder } from '@sluice/sdk/extension/internal';
 import { Option } from 'commander';
+import { inertText } from 'sluice-kernel/internal';
 import { ownPackage } from '../installed/own-package.js';
 import type { Action } from '../resource/resource.js';
 import { exitCodes } from '../shell/exit-codes.js';
@@ -8,10 +9,7 @@ import { printable } from '../shell/text.js';
 /** Of two actions: a command has it once. */
 export const open = new Option('--open', 'let calls pass while the guard is away');
 
-const site = [
-  new Option('--user', 'the settings of the user, for all repositories').conflicts('project'),
-  new Option('--project', 'the settings of this repository, which is the default'),
-];
+const site = [new Option('--user', 'the settings of the user, in the place of this repository')];
 
 /** The actions of `sluice guard` that write the settings of agents, take them back and look after them. */
 export const installActions: Readonly<Record<keyof GuardPackage['commands'], Action<object>>> = {
@@ -20,7 +18,6 @@ export const installActions: Readonly<Record<keyof GuardPackage['commands'], Act
     options: [
       ...site,
       new Option('--agent <name...>', 'these agents, found or not'),
-      new Option('--closed', 'refuse while the guard is away, as by default').conflicts('open'),
       open,
       new Option('--dry-run', 'say what would be written'),
     ],
@@ -41,7 +38,7 @@ function workOf(name: keyof GuardPackage['commands']): Action<object>['work'] {
     const { data, lines, problems } = await commands[name]({ ...options, cwd, home, env });
     stderr.lines(problems.map(printable));
     return {
-      ...{ data, lines: () => lines },
+      ...{ data, lines: () => lines.map(inertText) },
       ...(problems.length > 0 && { code: exitCodes.failed }),
     };
   };

@@ -10,7 +10,7 @@ describe('the commands of sluice guard', () => {
     using folder = temporaryFolder();
     const at = { cwd: folder.path, home: folder.path, env: {} };
     const plan = await commands.init({ ...at, agent: ['codex'], dryRun: true });
-    expect(plan.lines.at(-2)).toBe(`would write ${join(folder.path, '.codex/hooks.json')}`);
+    expect(plan.lines).toContain(`would write ${join(folder.path, '.codex/hooks.json')}`);
     const done = await commands.init({ ...at, agent: ['codex'] });
     expect(done.problems).toEqual([]);
     expect(done.lines.at(-1)).toMatch(/^Next: run `sluice guard run`, and ask an agent/);

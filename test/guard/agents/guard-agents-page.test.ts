@@ -25,16 +25,16 @@ describe('the page of agents', () => {
       title,
       ...points.map((point) => (own[point] === undefined ? '' : `\`${own[point].hook}\``)),
     ]);
-    const releases = agents.map(({ title, release, proof, transport, tools }) => {
+    const releases = agents.map(({ title, release, proof, tools }) => {
       const named = Object.entries(tools).map(([name, { is }]) => `${name} (${is})`);
-      return [title, release, proof, transport, named.join(', ')];
+      return [title, release, proof, named.join(', ')];
     });
     const text = [
       heading('Agents that the guard knows', about, 'test/guard/agents/guard-agents-page.test.ts'),
       table(['agent', ...points], rows),
       '\n## Releases and tools\n',
       'A tool without a shared name keeps its own, as tools of MCP servers do.\n',
-      table(['agent', 'release', 'proof', 'called by', 'tools with a shared name'], releases),
+      table(['agent', 'release', 'proof', 'tools with a shared name'], releases),
       '\n## Hooks\n',
       table(['agent', ...points], hooks),
       '',

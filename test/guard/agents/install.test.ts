@@ -35,8 +35,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dirname(cwd), { recursive: true, force: true }));
 
 const options = (given: Partial<InitOptions> = {}): InitOptions => ({
-  ...{ cwd, home, env: {}, scope: 'project', agents: agents.map(({ agent }) => agent) },
-  ...{ isOpen: false, isDryRun: false, ...given },
+  ...{ cwd, home, env: {}, agent: agents.map(({ agent }) => agent), ...given },
 });
 
 /** Every file below both folders, with its text and mode. */
@@ -79,17 +78,10 @@ describe('sluice guard init', () => {
     const policies = readFileSync(join(cwd, '.sluice/policies.yaml'), 'utf8');
     expect(policies.trim().split('\n')).toHaveLength(6);
     const { hooks } = parse(readFileSync(join(cwd, claude), 'utf8'));
-    const token = readFileSync(join(cwd, '.sluice/guard/token'), 'utf8');
-    expect(hooks.PreToolUse[0].hooks[0]).toEqual({
-      type: 'http',
-      url: 'http://127.0.0.1:7867/hook/claude/PreToolUse',
-      timeout: 600,
-      headers: { Authorization: `Bearer ${token}` },
-      onFailure: 'block',
-    });
+    const [hook] = hooks.PreToolUse[0].hooks;
+    expect(hook).toMatchObject({ type: 'command', timeout: 600, onFailure: 'block' });
+    expect(hook.command).toMatch(/client\.js' claude PreToolUse '.*guard' closed$/);
     expect(hooks.Stop[0].hooks[0].onFailure).toBeUndefined();
-    expect(hooks.SessionStart[0].hooks[0]).toMatchObject({ type: 'command' });
-    expect(statSync(join(cwd, claude)).mode & 0o777).toBe(0o600);
     const { BeforeTool } = parse(readFileSync(join(cwd, '.gemini/settings.json'), 'utf8')).hooks;
     expect(BeforeTool[0].hooks[0].command).toMatch(
       /client\.js' gemini BeforeTool '.*guard' closed$/,
@@ -112,7 +104,7 @@ describe('sluice guard init', () => {
     const again = await init(options());
     expect(again.map(({ did }) => did)).toEqual(again.map(() => 'kept'));
     expect(all()).toEqual(before);
-    await init(options({ isOpen: true }));
+    await init(options({ open: true }));
     for (const [path, text] of Object.entries(all()))
       if (!path.endsWith('installed.json')) expect(text).not.toMatch(/' closed|"onFailure"/);
     remove(options());
@@ -148,14 +140,18 @@ describe('sluice guard init', () => {
     expect(readFileSync(join(cwd, '.sluice/policies.yaml'), 'utf8')).toBe('[]\n');
   });
 
-  it('calls the port that the config names', async () => {
+  // Issue 40, section 7: another user of the machine may listen at the port while the guard is away.
+  it('has no agent call a port, which another user could take', async () => {
     await init(options());
-    const file = join(cwd, '.sluice/guard.config.json');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('7867', '7900'));
+    for (const [path, text] of Object.entries(all()))
+      if (!path.includes('/guard/')) expect(text, path).not.toMatch(/127\.0\.0\.1|Bearer/);
+  });
+
+  it('keeps the record out of git when the hooks are removed', async () => {
     await init(options());
-    const text = readFileSync(join(cwd, claude), 'utf8');
-    expect(text).toContain('http://127.0.0.1:7900/hook/claude/PreToolUse');
-    expect(text).not.toContain('7867');
+    write('.sluice/guard.db', '');
+    remove(options());
+    expect(readdirSync(join(cwd, '.sluice'))).toEqual(['.gitignore', 'guard.db']);
   });
 
   it('finds its hooks again without its notes', async () => {
@@ -208,25 +204,25 @@ describe('sluice guard init', () => {
 
   it('writes for the user where the agents look, and shows a plan without a trace', async () => {
     const env = { CODEX_HOME: join(home, 'codex') };
-    const plan = await init(options({ env, scope: 'user', isDryRun: true }));
+    const plan = await init(options({ env, user: true, dryRun: true }));
     expect(all()).toEqual({});
-    const done = await init(options({ env, scope: 'user' }));
+    const done = await init(options({ env, user: true }));
     expect(done).toEqual(plan);
     expect(done.map(({ file }) => file)).toContain(join(home, 'codex/hooks.json'));
     expect(existsSync(join(home, '.claude/settings.json'))).toBe(true);
     expect(readdirSync(cwd)).toEqual([]);
-    remove(options({ env, scope: 'user' }));
+    remove(options({ env, user: true }));
     expect(all()).toEqual({});
   });
 
   it('finds the agents of the machine and of the repository, and says so if there is none', async () => {
-    await expect(init(options({ agents: [] }))).rejects.toThrow('no agent is found here');
-    await expect(init(options({ agents: ['curser'] }))).rejects.toThrow('no agent "curser"');
+    await expect(init(options({ agent: [] }))).rejects.toThrow('no agent is found here');
+    await expect(init(options({ agent: ['curser'] }))).rejects.toThrow('no agent "curser"');
     mkdirSync(join(cwd, '.codex'));
     const bin = join(home, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'gemini'), '#!/bin/sh\necho 0.61.0\n', { mode: 0o755 });
-    const done = await init(options({ agents: [], env: { PATH: bin } }));
+    const done = await init(options({ agent: [], env: { PATH: bin } }));
     expect(done.flatMap(({ agent }) => agent ?? [])).toEqual(['codex', 'gemini']);
   });
 
@@ -241,7 +237,7 @@ describe('sluice guard init', () => {
         const text =
           JSON.stringify({ ...other, ...(some && { hooks: some }) }, undefined, indent) + end;
         const path = write('.gemini/settings.json', text);
-        await init(options({ agents: ['gemini'] }));
+        await init(options({ agent: ['gemini'] }));
         const { hooks: after, ...rest } = parse(readFileSync(path, 'utf8'));
         expect(rest).toEqual(parse(JSON.stringify(other)));
         expect(after.BeforeTool.slice(0, -1)).toEqual(
@@ -257,7 +253,7 @@ describe('sluice guard init', () => {
 
 describe('sluice guard doctor', () => {
   it('says what is enforced, observed and absent', async () => {
-    await init(options({ agents: ['claude'] }));
+    await init(options({ agent: ['claude'] }));
     const { states, problems, notes } = await examine(options());
     const of = (agent: string) => states.flatMap((one) => (one.agent === agent ? [one.state] : []));
     expect(of('claude')).toEqual(['observed', 'enforced', 'enforced', 'enforced', 'observed']);
@@ -272,9 +268,9 @@ describe('sluice guard doctor', () => {
     writeFileSync(join(bin, 'claude'), '#!/bin/sh\necho "9.1.0 (Claude Code)"\n', { mode: 0o755 });
     write('.claude/settings.json', '{ "disableAllHooks": true }');
     const path = write(claude, others);
-    await init(options({ agents: ['claude'] }));
+    await init(options({ agent: ['claude'] }));
     const text = readFileSync(path, 'utf8');
-    writeFileSync(path, text.replace('/hook/claude/UserPromptSubmit"', '/hook/claude/Nothing"'));
+    writeFileSync(path, text.replace('claude UserPromptSubmit ', 'claude Nothing '));
     const { states, problems, notes } = await examine(options({ env: { PATH: `${bin}:/bin` } }));
     expect(new Set(states.map(({ state }) => state))).toEqual(new Set(['absent']));
     expect(problems.join('\n')).toMatch(/hook UserPromptSubmit .* gone or changed/);
@@ -297,16 +293,16 @@ describe('a running guard', () => {
     const path = join(cwd, '.codex/hooks.json');
     cpSync(path, join(home, 'kept.json'));
     writeFileSync(path, '{}');
-    await clock.advance(2_000);
-    await clock.advance(2_000);
+    await clock.advance(1_000);
+    await clock.advance(1_000);
     expect(told).toEqual([
       `Codex: the hook SessionStart of ${path} is gone or changed, and 4 more`,
     ]);
     cpSync(join(home, 'kept.json'), path);
-    await clock.advance(2_000);
+    await clock.advance(1_000);
     writeFileSync(join(cwd, '.sluice/policies.yaml'), '[]');
     rmSync(join(cwd, '.opencode/plugin/sluice-guard.js'));
-    await clock.advance(2_000);
+    await clock.advance(1_000);
     expect(told.slice(1)).toEqual([
       `${join(cwd, '.sluice/policies.yaml')} was changed`,
       `OpenCode: ${join(cwd, '.opencode/plugin/sluice-guard.js')} is gone, and 4 more`,

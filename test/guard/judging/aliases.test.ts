@@ -11,7 +11,6 @@ const codec: AgentCodec = {
   title: 'Lab',
   release: 'lab 1',
   proof: 'documented',
-  transport: 'http',
   points: {},
   tools: {
     Bash: { is: 'shell', params: { cmd: 'command' } },

@@ -5,10 +5,10 @@ import { deepest, isObject } from './reading.js';
 /*
  * Claude Code 2.1.332, read in `sdk.d.ts` and the program of @anthropic-ai/claude-agent-sdk 0.3.332:
  * - `hooks` in ~/.claude/settings.json, .claude/settings.json and .claude/settings.local.json; all of them run, side by side.
- * - A hook is a command or a POST (`type: http`). SessionStart takes no `http`: it is skipped there.
+ * - A hook is a command or a POST (`type: http`). A POST would give its token to whoever has the port: the guard is a command.
  * - `onFailure: block` makes a hook that fails, is late or answers rubbish a refusal; the default lets the call pass.
  * - `timeout` is in seconds, without an upper bound. An answer other than 2xx is a failure. Redirects are not followed.
- * - `disableAllHooks`, `allowManagedHooksOnly` and `allowedHttpHookUrls` of any settings can keep a hook from running.
+ * - `disableAllHooks` and `allowManagedHooksOnly` of any settings can keep a hook from running.
  * - A tool that fails is told to PostToolUseFailure, which can only add words: its error is not judged.
  * - `updatedToolOutput` must have the shape of the tool's own output. Claude Code drops another, and shows the output as it was.
  */
@@ -18,11 +18,9 @@ export const claude: AgentCodec = {
   title: 'Claude Code',
   release: '@anthropic-ai/claude-agent-sdk 0.3.332',
   proof: 'run',
-  transport: 'http',
   points: pointsOf({
     hooks: ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'],
     fields: { ...snakeFields, call: 'tool_use_id', last: 'last_assistant_message' },
-    startsBy: 'command',
     resultOf: (read) => resultOf(read.value('tool_response')),
     prompt: (reason) => ({ decision: 'block', reason }),
     call: (permissionDecisionReason) =>

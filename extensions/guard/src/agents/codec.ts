@@ -55,8 +55,6 @@ export interface HookAnswer {
 export interface PointCodec {
   /** The name of the hook in the agent's settings. */
   readonly hook: string;
-  /** How this hook is called, if it is not as the agent's others are. */
-  readonly transport?: 'command';
   /** `enforced`: the agent obeys a refusal. `observed`: it only tells. */
   readonly effect: 'enforced' | 'observed';
   /** The agent takes changed parameters, or a changed result. */
@@ -78,7 +76,6 @@ export interface AgentCodec {
   readonly release: string;
   /** `run`: tried with the real program and a model on loopback. `documented`: from its documents alone. */
   readonly proof: 'run' | 'documented';
-  readonly transport: 'http' | 'command';
   readonly points: Readonly<Partial<Record<Point, PointCodec>>>;
   /** The agent's tools in the words that all rules share (`judging/aliases.ts`). */
   readonly tools: Readonly<Record<string, ToolAlias>>;
@@ -92,6 +89,8 @@ export interface ToolAlias {
   readonly is: CommonTool;
   /** The shared name of each parameter that has one: `command`, `path`, `content`, `url`. By the agent's own name. */
   readonly params: Readonly<Record<string, 'command' | 'path' | 'content' | 'url'>>;
+  /** The files of a call that names several: each is judged as its `path`. @throws HookInputError if they cannot be told. */
+  readonly files?: (params: JsonObject) => readonly string[];
 }
 
 /** The input of a hook is not what the agent's release documents. It is refused, never passed. */

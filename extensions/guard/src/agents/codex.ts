@@ -1,5 +1,6 @@
 import type { AgentCodec } from './codec.js';
 import { inOutput, orNone, pointsOf, resultOf, snakeFields } from './dialect.js';
+import { filesOfPatch } from './reading.js';
 
 /*
  * Codex, read in the JSON schemas of the program of @openai/codex 0.171.0, and seen there:
@@ -17,7 +18,6 @@ export const codex: AgentCodec = {
   title: 'Codex',
   release: '@openai/codex 0.171.0',
   proof: 'run',
-  transport: 'command',
   points: pointsOf({
     hooks: ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'],
     fields: { ...snakeFields, call: 'tool_use_id', last: 'last_assistant_message' },
@@ -33,7 +33,10 @@ export const codex: AgentCodec = {
   }),
   tools: {
     Bash: { is: 'shell', params: { command: 'command' } },
-    apply_patch: { is: 'write', params: { command: 'content' } }, // a patch of many files: no one path
+    apply_patch: {
+      ...{ is: 'write', params: { command: 'content' } },
+      files: ({ command }) => filesOfPatch(command),
+    },
     view_image: { is: 'read', params: { path: 'path' } },
   },
 };

@@ -1,6 +1,6 @@
 import { type AgentCodec, HookInputError, type JsonObject } from './codec.js';
 import { pointsOf } from './dialect.js';
-import { isObject, wrong } from './reading.js';
+import { filesOfPatch, isObject, wrong } from './reading.js';
 
 /*
  * Copilot CLI, read in the types, the change log and the program of @github/copilot 1.0.102, and seen there:
@@ -18,7 +18,6 @@ export const copilot: AgentCodec = {
   title: 'Copilot CLI',
   release: '@github/copilot 1.0.102',
   proof: 'run',
-  transport: 'command',
   points: pointsOf({
     hooks: ['sessionStart', 'userPromptSubmitted', 'preToolUse', 'postToolUse', 'agentStop'],
     fields: {
@@ -51,7 +50,10 @@ export const copilot: AgentCodec = {
     grep: { is: 'read', params: { path: 'path' } },
     create: { is: 'write', params: { path: 'path', file_text: 'content' } },
     edit: { is: 'write', params: { path: 'path', new_str: 'content' } },
-    apply_patch: { is: 'write', params: { input: 'content' } }, // a patch of many files: no one path
+    apply_patch: {
+      ...{ is: 'write', params: { input: 'content' } },
+      files: ({ input }) => filesOfPatch(input),
+    },
     web_fetch: { is: 'fetch', params: { url: 'url' } },
   },
 };

@@ -1,4 +1,4 @@
-import type { AgentCodec, Heard, JsonObject, Point, PointCodec, Verdict } from './codec.js';
+import type { AgentCodec, Heard, JsonObject, PointCodec, Verdict } from './codec.js';
 import { FieldReader, isObject } from './reading.js';
 
 /** All that differs between agents whose hooks are alike: names, and the words of answers. */
@@ -35,8 +35,6 @@ export interface Dialect {
   readonly changed: (text: string, input: JsonObject) => JsonObject;
   /** Puts fields for one hook in the place where the agent reads them. */
   readonly wrap: (hook: string, fields: JsonObject) => JsonObject;
-  /** The hook of a start is called otherwise than the others. */
-  readonly startsBy?: 'command';
 }
 
 /** The names that most agents have. */
@@ -64,101 +62,86 @@ export const orNone = (text: string): string => (text.trim() === '' ? '[no outpu
 
 type Allowed = Extract<Verdict, { status: 'allowed' }>;
 
-interface Parts {
-  readonly point: Point;
-  readonly hook: string;
-  readonly effect: PointCodec['effect'];
-  readonly read: (read: FieldReader) => Partial<Heard>;
-  readonly refused: (reason: string, input: JsonObject) => JsonObject;
-  readonly allowed: (verdict: Allowed, input: JsonObject) => JsonObject;
-  /** How the point differs from one without changes, of 30 s. */
-  readonly more?: Partial<Pick<PointCodec, 'takesChanges' | 'timeoutMs' | 'transport'>>;
+/** How one point differs from others of its dialect. */
+interface Part extends Partial<Pick<PointCodec, 'effect' | 'takesChanges' | 'timeoutMs'>> {
+  readonly hear: (read: FieldReader) => Partial<Heard>;
+  readonly refuse: (reason: string, input: JsonObject) => JsonObject;
+  readonly allow: (verdict: Allowed, input: JsonObject) => JsonObject;
 }
 
 /** The points of an agent, by its dialect. */
 export function pointsOf(dialect: Dialect): AgentCodec['points'] {
-  const { fields } = dialect;
-  const all = [starting, prompting, calling, returning, completed].map((part) => part(dialect));
-  return Object.fromEntries(
-    all.map(({ point, hook, effect, read, refused, allowed, more }) => {
-      const codec: PointCodec = {
-        ...{ hook, effect, takesChanges: false, timeoutMs: 30_000, ...more },
-        read: (input) => {
-          const reader = new FieldReader(input);
-          if (fields.hook !== undefined) reader.text(fields.hook, hook);
-          const sessionId = reader.text(fields.session);
-          return { sessionId, workspaceDir: reader.folder(fields.folder), ...read(reader) };
-        },
-        write: (verdict, input) => {
-          if (verdict.status === 'allowed') return says(allowed(verdict, input));
-          return says(refused(verdict.reason.trim() || 'The guard refuses it.', input));
-        },
-      };
-      return [point, codec];
+  const { hooks, fields, wrap, shown, resultOf: given } = dialect;
+  const [start, prompt, call, result, end] = hooks;
+  return {
+    'session.starting': pointOf(dialect, start, {
+      ...{ effect: 'observed', refuse: shown },
+      hear: (read) => (fields.source === undefined ? {} : { reason: read.text(fields.source) }),
+      allow: (verdict) => wrapped(wrap, start, verdict),
     }),
-  );
-}
-
-function starting({ hooks: [hook], fields, wrap, shown, startsBy }: Dialect): Parts {
-  return {
-    ...{ point: 'session.starting', hook, effect: 'observed', refused: shown },
-    read: (read) => (fields.source === undefined ? {} : { reason: read.text(fields.source) }),
-    allowed: (verdict) => wrapped(wrap, hook, verdict),
-    ...(startsBy && { more: { transport: startsBy } }),
+    'ingress.normalized': pointOf(dialect, prompt, {
+      hear: (read) => ({ prompt: read.text('prompt') }),
+      refuse: dialect.prompt,
+      allow: (verdict) => wrapped(wrap, prompt, verdict),
+    }),
+    'agent.tool.calling': pointOf(dialect, call, {
+      ...{ takesChanges: true, timeoutMs: 600_000 }, // a human may be asked meanwhile
+      hear: (read) => calledOf(dialect, read),
+      refuse: dialect.call,
+      allow: (verdict, input) => passedCall(dialect, call, verdict, input),
+    }),
+    'agent.tool.returning': pointOf(dialect, result, {
+      takesChanges: true,
+      hear: (read) => ({ ...calledOf(dialect, read), result: given(read) }),
+      refuse: dialect.result,
+      allow: (verdict, input) => passedResult(dialect, result, verdict, input),
+    }),
+    'agent.completed': pointOf(dialect, end, {
+      ...{ effect: 'observed', refuse: shown, allow: () => ({}) },
+      hear: (read) => {
+        const text = fields.last === undefined ? undefined : read.maybe(fields.last);
+        return text === undefined ? {} : { result: resultOf(text) };
+      },
+    }),
   };
 }
 
-function prompting({ hooks: [, hook], wrap, prompt }: Dialect): Parts {
+function pointOf({ fields }: Dialect, hook: string, part: Part): PointCodec {
+  const { hear, refuse, allow, ...more } = part;
   return {
-    ...{ point: 'ingress.normalized', hook, effect: 'enforced', refused: prompt },
-    read: (read) => ({ prompt: read.text('prompt') }),
-    allowed: (verdict) => wrapped(wrap, hook, verdict),
+    ...{ hook, effect: 'enforced', takesChanges: false, timeoutMs: 30_000, ...more },
+    read: (input) => {
+      const reader = new FieldReader(input);
+      if (fields.hook !== undefined) reader.text(fields.hook, hook);
+      const sessionId = reader.text(fields.session);
+      return { sessionId, workspaceDir: reader.folder(fields.folder), ...hear(reader) };
+    },
+    write: (verdict, input) => ({
+      exitCode: 0,
+      body:
+        verdict.status === 'allowed'
+          ? allow(verdict, input)
+          : refuse(verdict.reason.trim() || 'The guard refuses it.', input),
+    }),
   };
 }
 
-function calling(dialect: Dialect): Parts {
+/** Nothing says that the call is allowed, if the agent can do without: the user's own permission rules ask as ever. */
+function passedCall(dialect: Dialect, hook: string, verdict: Allowed, input: JsonObject) {
   const { fields, wrap, call, keepsParams } = dialect;
-  const [, , hook] = dialect.hooks;
-  return {
-    ...{ point: 'agent.tool.calling', hook, effect: 'enforced', refused: call },
-    read: (read) => calledOf(dialect, read),
-    // Nothing says that the call is allowed, if the agent can do without: the user's own permission rules ask as ever.
-    allowed: (verdict, input) => {
-      const { params } = verdict;
-      if (params && keepsParams && !keepsAll(params, input[fields.params]))
-        return call('A rule takes a parameter away, which this agent cannot do.');
-      return wrapped(wrap, hook, verdict, params && dialect.params(params));
-    },
-    more: { takesChanges: true, timeoutMs: 600_000 }, // a human may be asked meanwhile
-  };
+  const { params } = verdict;
+  if (params && keepsParams && !keepsAll(params, input[fields.params]))
+    return call('A rule takes a parameter away, which this agent cannot do.');
+  return wrapped(wrap, hook, verdict, params && dialect.params(params));
 }
 
-function returning(dialect: Dialect): Parts {
-  const [, , , hook] = dialect.hooks;
-  return {
-    ...{ point: 'agent.tool.returning', hook, effect: 'enforced', refused: dialect.result },
-    read: (read) => ({ ...calledOf(dialect, read), result: dialect.resultOf(read) }),
-    allowed: (verdict, input) => {
-      const left = verdict.result === undefined ? {} : dialect.changed(verdict.result, input);
-      const words = wrapped(dialect.wrap, hook, verdict);
-      const { hookSpecificOutput: one } = words;
-      const { hookSpecificOutput: other } = left;
-      const both = isObject(one) && isObject(other) ? { ...one, ...other } : undefined;
-      return { ...words, ...left, ...(both && { hookSpecificOutput: both }) };
-    },
-    more: { takesChanges: true },
-  };
-}
-
-function completed({ hooks: [, , , , hook], fields: { last }, shown }: Dialect): Parts {
-  return {
-    ...{ point: 'agent.completed', hook, effect: 'observed', refused: shown },
-    read: (read) => {
-      const text = last === undefined ? undefined : read.maybe(last);
-      return text === undefined ? {} : { result: resultOf(text) };
-    },
-    allowed: () => ({}),
-  };
+function passedResult(dialect: Dialect, hook: string, verdict: Allowed, input: JsonObject) {
+  const left = verdict.result === undefined ? {} : dialect.changed(verdict.result, input);
+  const words = wrapped(dialect.wrap, hook, verdict);
+  const { hookSpecificOutput: one } = words;
+  const { hookSpecificOutput: other } = left;
+  const both = isObject(one) && isObject(other) ? { ...one, ...other } : undefined;
+  return { ...words, ...left, ...(both && { hookSpecificOutput: both }) };
 }
 
 function calledOf({ fields, paramsOf }: Dialect, read: FieldReader) {
@@ -179,8 +162,6 @@ function wrapped(
   const fields = { ...given, ...(context !== undefined && { additionalContext: context }) };
   return Object.keys(fields).length === 0 ? {} : wrap(hook, fields);
 }
-
-const says = (body: JsonObject) => ({ exitCode: 0, body });
 
 function keepsAll(params: JsonObject, before: unknown): boolean {
   return !isObject(before) || Object.keys(before).every((name) => Object.hasOwn(params, name));

@@ -1,5 +1,6 @@
 import type { AgentCodec } from './codec.js';
 import { inOutput, orNone, pointsOf, resultOf, snakeFields } from './dialect.js';
+import { filesOfList } from './reading.js';
 
 /*
  * Gemini CLI, read in the hook reference and the sources that @google/gemini-cli 0.61.0 and its core bring, and seen there:
@@ -17,7 +18,6 @@ export const gemini: AgentCodec = {
   title: 'Gemini CLI',
   release: '@google/gemini-cli 0.61.0',
   proof: 'run',
-  transport: 'command',
   points: pointsOf({
     hooks: ['SessionStart', 'BeforeAgent', 'BeforeTool', 'AfterTool', 'AfterAgent'],
     fields: { ...snakeFields, last: 'prompt_response' },
@@ -38,7 +38,7 @@ export const gemini: AgentCodec = {
   tools: {
     run_shell_command: { is: 'shell', params: { command: 'command' } },
     read_file: { is: 'read', params: { file_path: 'path' } },
-    read_many_files: { is: 'read', params: {} }, // patterns: no one path
+    read_many_files: { is: 'read', params: {}, files: ({ include }) => filesOfList(include) },
     grep_search: { is: 'read', params: { dir_path: 'path' } }, // without a path it reads the workspace
     write_file: { is: 'write', params: { file_path: 'path', content: 'content' } },
     replace: { is: 'write', params: { file_path: 'path', new_string: 'content' } },

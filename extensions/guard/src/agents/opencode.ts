@@ -1,5 +1,6 @@
 import type { AgentCodec } from './codec.js';
 import { pointsOf, resultOf } from './dialect.js';
+import { filesOfPatch } from './reading.js';
 
 /*
  * OpenCode, read in @opencode-ai/plugin and the program of opencode-ai 1.18.33, and seen there:
@@ -16,7 +17,6 @@ export const opencode: AgentCodec = {
   title: 'OpenCode',
   release: 'opencode-ai 1.18.33',
   proof: 'run',
-  transport: 'command',
   points: pointsOf({
     hooks: [
       'session.created',
@@ -49,7 +49,10 @@ export const opencode: AgentCodec = {
     grep: { is: 'read', params: { path: 'path' } }, // without a path it reads the workspace
     write: { is: 'write', params: { filePath: 'path', content: 'content' } },
     edit: { is: 'write', params: { filePath: 'path', newString: 'content' } },
-    apply_patch: { is: 'write', params: { patchText: 'content' } }, // a patch of many files: no one path
+    apply_patch: {
+      ...{ is: 'write', params: { patchText: 'content' } },
+      files: ({ patchText }) => filesOfPatch(patchText),
+    },
     webfetch: { is: 'fetch', params: { url: 'url' } },
   },
 };

@@ -65,6 +65,23 @@ export function wrong(name: string, wanted: string): HookInputError {
   return new HookInputError(`the field "${name}" must be ${wanted}`);
 }
 
+/** The files that a patch in the format of `apply_patch` names. */
+export function filesOfPatch(patch: unknown): readonly string[] {
+  // Anywhere in a line: programs differ in the blanks that they leave out before a head.
+  const head = /\*\*\* *(?:(?:Add|Update|Delete) File|Move to):([^\n]*)/g;
+  const files = [...String(patch).matchAll(head)].map(([, file = '']) => file.trim());
+  if (files.length === 0) throw new HookInputError('the patch names no file');
+  return files;
+}
+
+/** The files of a list, which may be patterns for an agent: nobody can tell which files those are. */
+export function filesOfList(list: unknown): readonly string[] {
+  const files = [list].flat().map(String);
+  if (files.some((file) => /[*?[\]{}!()]/.test(file)))
+    throw new HookInputError('the files of a pattern cannot be told: name them one by one');
+  return files;
+}
+
 function checkDepth(value: unknown, levels: number): void {
   if (typeof value !== 'object' || value === null) return;
   if (levels === 0) throw new HookInputError(`the input is deeper than ${deepest} levels`);

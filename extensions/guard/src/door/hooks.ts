@@ -18,7 +18,7 @@ const marginMs = 5_000;
 const proxyWaitMs = 50_000;
 
 /** An agent that has no codec of its own: its words are the ones that rules read. */
-const plain = { proof: 'run', transport: 'http', points: {}, tools: {} } as const;
+const plain = { proof: 'run', points: {}, tools: {} } as const;
 
 const heardSchema = z.object({
   agent: z.string().min(1),

@@ -1,18 +1,5 @@
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { GuardError } from './settings-text.js';
 
@@ -20,21 +7,13 @@ const entrySchema = z.object({
   path: z.string(),
   /** The agent whose hooks stand there; none for a file of the guard's own. */
   agent: z.string().exactOptional(),
-  /** The text before `init`, and its mode; null if there was no file. */
+  /** The text before `init`; null if there was no file. */
   before: z.string().nullable(),
-  mode: z.number().exactOptional(),
   after: z.string(),
 });
 
 /** One file that `init` wrote. */
 export type Entry = z.infer<typeof entrySchema>;
-
-/** A text that a file is to have; null takes the file away. */
-export interface Change {
-  readonly path: string;
-  readonly text: string | null;
-  readonly mode?: number;
-}
 
 const nameOf = (folder: string): string => join(folder, 'installed.json');
 
@@ -54,8 +33,7 @@ export function readLedger(folder: string): readonly Entry[] {
 /** Notes the files before they are written, so that each of them can be taken back after a crash. */
 export function writeLedger(folder: string, entries: readonly Entry[]): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const text = entries.length === 0 ? null : JSON.stringify(entries, undefined, 1);
-  writeOne({ path: nameOf(folder), text, mode: 0o600 });
+  writeFileSync(nameOf(folder), JSON.stringify(entries, undefined, 1), { mode: 0o600 });
 }
 
 /**
@@ -74,27 +52,21 @@ export function readText(path: string): string | null {
   }
 }
 
-/** Writes all files, or none: what was written is taken back if one cannot be. */
-export function writeAll(changes: readonly Change[]): void {
-  const done: Change[] = [];
-  for (const change of changes)
-    try {
-      const text = readText(change.path);
-      done.unshift({
-        path: change.path,
-        text,
-        ...(text !== null && { mode: modeOf(change.path) }),
-      });
-      writeOne(change);
-    } catch (thrown) {
-      for (const one of done) writeOne(one);
-      const why = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new GuardError(`${change.path} cannot be written, so nothing was: ${why}`);
+/** Writes a text where a symbolic link leads to, with the permissions that the file has. Null takes the file away. */
+export function writeText(path: string, text: string | null): void {
+  try {
+    if (text === null) rmSync(path, { force: true });
+    else {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
     }
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException; // a failed call of the file system
+    throw new GuardError(
+      `${path} cannot be written: ${code}; \`sluice guard remove\` takes the others back`,
+    );
+  }
 }
-
-/** The permissions of a file. */
-export const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 /** Takes the folder of a file away, and those above it up to a root, as far as they are empty. */
 export function removeEmpty(path: string, roots: readonly string[]): void {
@@ -106,25 +78,4 @@ export function removeEmpty(path: string, roots: readonly string[]): void {
     return; // it is in use
   }
   removeEmpty(folder, roots);
-}
-
-/** Writes by a rename, where a symbolic link leads to. The permissions stay if no others are given. */
-function writeOne({ path, text, mode }: Change): void {
-  const file = realFile(path);
-  if (text === null) {
-    rmSync(file, { force: true });
-    return;
-  }
-  mkdirSync(dirname(file), { recursive: true });
-  const left = mode ?? (existsSync(file) ? modeOf(file) : 0o644);
-  const part = `${file}.${process.pid}.part`;
-  writeFileSync(part, text, { mode: left });
-  chmodSync(part, left);
-  renameSync(part, file);
-}
-
-function realFile(path: string): string {
-  if (existsSync(path)) return realpathSync(path);
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  return isLink ? resolve(dirname(path), readlinkSync(path)) : path;
 }

@@ -1,9 +1,9 @@
 import { opencode } from '../agents/opencode.js';
-import type { Way } from './places.js';
+import type { CommandOf } from './places.js';
 
 /** The text of the guard's plugin for OpenCode: each hook starts the client, and does what it answers. */
-export function pluginText(way: Way): string {
-  const commands = Object.values(opencode.points).map((point) => [point.hook, way.command(point)]);
+export function pluginText(commandOf: CommandOf): string {
+  const commands = Object.values(opencode.points).map((point) => [point.hook, commandOf(point)]);
   return `// Written by \`sluice guard init\`. \`sluice guard remove\` takes it away.
 import { spawn } from 'node:child_process';
 

@@ -1,50 +1,29 @@
-import {
-  type AgentCodec,
-  type JsonObject,
-  type Point,
-  type PointCodec,
-  points,
-} from '../agents/codec.js';
-import { agents } from '../agents/index.js';
+import type { JsonObject, PointCodec } from '../agents/codec.js';
 import { pluginText } from './opencode-plugin.js';
 
 /** The settings of the user, or those of one repository. */
 export type Scope = 'user' | 'project';
 
-/** A file of settings: in a folder that a variable names, in the home of the user, or in the repository. */
-export interface SettingsFile {
-  readonly scope: Scope;
-  readonly name: string;
-  /** The variable that names the folder in the place of the first part of the name. */
-  readonly variable?: string;
-}
-
-/** How hooks call the guard. */
-export interface Way {
-  /** Node and the client, in the quotes of a shell. */
-  readonly command: (point: PointCodec) => string;
-  readonly url: (point: PointCodec) => string;
-  readonly token: string;
-  /** A call passes if the guard is away. */
-  readonly isOpen: boolean;
-}
+/** Says how a hook starts the client: Node and the client, in the quotes of a shell. */
+export type CommandOf = (point: PointCodec) => string;
 
 /** The place of an agent's hooks, and how they are written there. */
 export interface Place {
-  readonly codec: AgentCodec;
   readonly program: string;
   /** The version that the program of the codec's release prints. */
   readonly version: string;
   /** Files or folders of a repository that say that the agent is used there. */
   readonly traces: readonly string[];
-  /** The file of each scope that `init` writes. */
-  readonly file: Readonly<Record<Scope, SettingsFile>>;
+  /** The file of each scope that `init` writes: below the home, or below the repository. */
+  readonly file: Readonly<Record<Scope, string>>;
   /** Other files whose hooks run as well. */
-  readonly others?: readonly SettingsFile[];
+  readonly others?: readonly (readonly [Scope, string])[];
+  /** The variable that names the folder of the user in the place of the first part of a name. */
+  readonly variable?: string;
   /** A group of hooks; a file without groups is the guard's as a whole. */
-  readonly group?: (point: PointCodec, way: Way) => JsonObject;
+  readonly group?: (point: PointCodec, command: string) => JsonObject;
   /** The text of a file that is the guard's as a whole. */
-  readonly text?: (way: Way) => string;
+  readonly text?: (commandOf: CommandOf) => string;
   /** The fields that a new file begins with. */
   readonly head?: JsonObject;
   /** Settings that keep all hooks from running, by their path, and what a person must do himself. */
@@ -53,46 +32,37 @@ export interface Place {
 }
 
 const inSeconds = ({ timeoutMs }: PointCodec): number => Math.ceil(timeoutMs / 1000);
-const user = (name: string, variable?: string): SettingsFile => ({
-  ...{ scope: 'user', name },
-  ...(variable !== undefined && { variable }),
-});
-const project = (name: string): SettingsFile => ({ scope: 'project', name });
 
-const rows: Readonly<Record<string, Omit<Place, 'codec'>>> = {
+/** The places of the agents that a guard knows, by the names of the agents. */
+export const places: Readonly<Record<string, Place>> = {
   claude: {
     program: 'claude',
     version: '2.1.332',
     traces: ['.claude', 'CLAUDE.md'],
-    file: {
-      user: user('.claude/settings.json', 'CLAUDE_CONFIG_DIR'),
-      project: project('.claude/settings.local.json'),
-    },
-    others: [project('.claude/settings.json')],
-    group: (point, way) => ({
+    file: { user: '.claude/settings.json', project: '.claude/settings.local.json' },
+    others: [['project', '.claude/settings.json']],
+    variable: 'CLAUDE_CONFIG_DIR',
+    group: (point, command) => ({
       hooks: [
-        point.transport === 'command'
-          ? { type: 'command', command: way.command(point), timeout: inSeconds(point) }
-          : {
-              ...{ type: 'http', url: way.url(point), timeout: inSeconds(point) },
-              headers: { Authorization: `Bearer ${way.token}` },
-              ...(point.effect === 'enforced' && !way.isOpen && { onFailure: 'block' }),
-            },
+        {
+          ...{ type: 'command', command, timeout: inSeconds(point) },
+          ...(command.endsWith(' closed') && { onFailure: 'block' }),
+        },
       ],
     }),
     switches: [
       [['disableAllHooks'], true],
       [['allowManagedHooksOnly'], true],
-      [['allowedHttpHookUrls'], []],
     ],
   },
   codex: {
     program: 'codex',
     version: '0.171.0',
     traces: ['.codex'],
-    file: { user: user('.codex/hooks.json', 'CODEX_HOME'), project: project('.codex/hooks.json') },
-    group: (point, way) => ({
-      hooks: [{ type: 'command', command: way.command(point), timeout: inSeconds(point) }],
+    file: { user: '.codex/hooks.json', project: '.codex/hooks.json' },
+    variable: 'CODEX_HOME',
+    group: (point, command) => ({
+      hooks: [{ type: 'command', command, timeout: inSeconds(point) }],
     }),
     todo: 'Codex runs no hook that nobody has trusted: open /hooks there, and trust those of the guard.',
   },
@@ -100,15 +70,10 @@ const rows: Readonly<Record<string, Omit<Place, 'codec'>>> = {
     program: 'gemini',
     version: '0.61.0',
     traces: ['.gemini', 'GEMINI.md'],
-    file: { user: user('.gemini/settings.json'), project: project('.gemini/settings.json') },
-    group: (point, way) => ({
+    file: { user: '.gemini/settings.json', project: '.gemini/settings.json' },
+    group: ({ hook, timeoutMs: timeout }, command) => ({
       matcher: '*',
-      hooks: [
-        {
-          ...{ type: 'command', name: `sluice-guard ${point.hook}`, command: way.command(point) },
-          timeout: point.timeoutMs,
-        },
-      ],
+      hooks: [{ type: 'command', name: `sluice-guard ${hook}`, command, timeout }],
     }),
     switches: [[['hooksConfig', 'enabled'], false]],
     todo: 'Gemini CLI runs the hooks of a repository only in a folder that it trusts.',
@@ -118,13 +83,12 @@ const rows: Readonly<Record<string, Omit<Place, 'codec'>>> = {
     version: '1.0.102',
     traces: ['.github/hooks', '.github/copilot-instructions.md'],
     file: {
-      user: user('.copilot/hooks/sluice-guard.json', 'COPILOT_HOME'),
-      project: project('.github/hooks/sluice-guard.json'),
+      user: '.copilot/hooks/sluice-guard.json',
+      project: '.github/hooks/sluice-guard.json',
     },
-    others: [user('.copilot/settings.json', 'COPILOT_HOME')],
-    group: (point, way) => ({
-      ...{ type: 'command', command: way.command(point), timeoutSec: inSeconds(point) },
-    }),
+    others: [['user', '.copilot/settings.json']],
+    variable: 'COPILOT_HOME',
+    group: (point, command) => ({ type: 'command', command, timeoutSec: inSeconds(point) }),
     head: { version: 1 },
     switches: [[['disableAllHooks'], true]],
     todo: 'Copilot CLI runs the hooks of a repository only in a folder that it trusts.',
@@ -134,25 +98,10 @@ const rows: Readonly<Record<string, Omit<Place, 'codec'>>> = {
     version: '1.18.33',
     traces: ['.opencode', 'opencode.json', 'opencode.jsonc'],
     file: {
-      user: user('.config/opencode/plugin/sluice-guard.js', 'XDG_CONFIG_HOME'),
-      project: project('.opencode/plugin/sluice-guard.js'),
+      user: '.config/opencode/plugin/sluice-guard.js',
+      project: '.opencode/plugin/sluice-guard.js',
     },
+    variable: 'XDG_CONFIG_HOME',
     text: pluginText,
   },
 };
-
-/** The places of all agents that a guard knows. */
-export const places: readonly Place[] = agents.flatMap((codec) => {
-  const row = rows[codec.agent];
-  return row === undefined ? [] : [{ codec, ...row }];
-});
-
-/** The points of an agent that have a hook, in order. */
-export function pointsOfAgent({
-  points: own,
-}: AgentCodec): readonly (readonly [Point, PointCodec])[] {
-  return points.flatMap((point) => {
-    const codec = own[point];
-    return codec === undefined ? [] : [[point, codec] as const];
-  });
-}

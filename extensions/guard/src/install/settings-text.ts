@@ -47,8 +47,7 @@ export function groupsIn(settings: JsonObject, hook: string): readonly unknown[]
 
 /** Returns true if a group calls a guard for a hook of an agent. */
 export function isOurs(group: unknown, agent: string, hook: string): boolean {
-  const text = JSON.stringify(group);
-  return text.includes(`client.js' ${agent} ${hook} `) || text.includes(`/hook/${agent}/${hook}"`);
+  return JSON.stringify(group).includes(`client.js' ${agent} ${hook} `);
 }
 
 /** Puts the groups of the guard into settings, in the place of those that are there. All other bytes stay. */
@@ -59,9 +58,7 @@ export function withGroups(
   groups: Groups,
   head: JsonObject = {},
 ): string {
-  let left = withoutGroups(text, file, agent, [...groups.keys()]);
-  if (text === '')
-    for (const [name, value] of Object.entries(head)) left = put(left, [name], value);
+  let left = withoutGroups(text || JSON.stringify(head), file, agent, [...groups.keys()]);
   for (const [hook, group] of groups) {
     const { hooks } = readSettings(left, file);
     const { [hook]: there = [] }: JsonObject = isObject(hooks) ? hooks : {};

@@ -6,6 +6,8 @@ export interface SharedCall {
   /** `shell`, `read`, `write` or `fetch`; the agent's own name for a tool without an alias. */
   readonly toolName: string;
   readonly params: JsonObject;
+  /** The real paths of a call that names several: each is judged as its `path`. */
+  readonly paths?: readonly string[];
 }
 
 /**
@@ -21,7 +23,11 @@ export function toShared(codec: AgentCodec, heard: Heard): SharedCall {
     const name = ownValue(alias?.params, own);
     return name === undefined ? [own, value] : [name, sharedValue(name, own, value, workspaceDir)];
   });
-  return { toolName: alias?.is ?? toolName, params: withoutClash(toolName, shared) };
+  const paths = alias?.files?.(params).map((file) => realPath(file, workspaceDir));
+  return {
+    ...{ toolName: alias?.is ?? toolName, params: withoutClash(toolName, shared) },
+    ...(paths && { paths: [...new Set(paths)] }),
+  };
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   said,
   ToolJudge,
 } from 'sluice-judge';
-import type { AgentCodec, Heard, Point, PointCodec, Verdict } from '../agents/codec.js';
+import type { AgentCodec, Heard, JsonObject, Point, PointCodec, Verdict } from '../agents/codec.js';
 import { fromShared, type SharedCall, toShared } from './aliases.js';
 
 /** A thing that an agent tells at one of its points. */
@@ -74,21 +74,28 @@ export class Judge {
   }
 
   async #calling({ codec, heard, takesChanges, untilMs, signal }: Told): Promise<Verdict> {
-    const call = toShared(codec, heard);
+    const shared = toShared(codec, heard);
     const context: CallContext = { heard, codec, untilMs, facts: this.#facts(codec, heard) };
-    const verdict = await this.#judge.calling({ ...named(heard, call), context, signal });
-    if (!verdict.allowed) return refused(verdict.reason);
-    if (!verdict.isChanged) return { status: 'allowed' };
+    let params: JsonObject | undefined;
+    for (const call of callsOf(heard, shared)) {
+      const verdict = await this.#judge.calling({ ...call, context, signal });
+      if (!verdict.allowed) return refused(verdict.reason);
+      if (verdict.isChanged) params = verdict.params;
+    }
+    if (params === undefined) return { status: 'allowed' };
     if (!takesChanges)
       return refused(`a rule changes the call, and ${codec.title} takes no changes`);
-    return { status: 'allowed', params: fromShared(codec, heard, verdict.params) };
+    if (shared.paths)
+      return refused('a rule changes the call, which names its files in a text or a list');
+    return { status: 'allowed', params: fromShared(codec, heard, params) };
   }
 
   async #returning({ codec, heard, takesChanges, signal }: Told): Promise<Verdict> {
     const { text = '', isError = false } = heard.result ?? {};
     const context = { facts: this.#facts(codec, heard) };
-    const call = { ...named(heard, toShared(codec, heard)), context, signal };
-    const after = await this.#judge.returning(call, said(text, isError));
+    let after = said(text, isError);
+    for (const call of callsOf(heard, toShared(codec, heard)))
+      after = await this.#judge.returning({ ...call, context, signal }, after);
     const left = givenText(after);
     if (after.isError && !isError) return refused(left);
     if (left === text) return { status: 'allowed' };
@@ -145,8 +152,11 @@ export class Judge {
   }
 }
 
-function named({ toolCallId }: Heard, call: SharedCall) {
-  return { ...call, ...(toolCallId !== undefined && { toolCallId }) };
+/** The calls that are judged: one, or one for each file. */
+function callsOf({ toolCallId }: Heard, { toolName, params, paths }: SharedCall) {
+  const all = paths?.map((path) => ({ ...params, path })) ?? [params];
+  const id = toolCallId !== undefined && { toolCallId };
+  return all.map((one) => ({ toolName, params: one, ...id }));
 }
 
 function ended(outcome: Outcome): Verdict {
