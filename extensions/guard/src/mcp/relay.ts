@@ -195,9 +195,9 @@ export class Relay {
       await this.#send(other[from], { jsonrpc: '2.0', method: 'notifications/cancelled', params });
   }
 
-  /** Answers a request with a fault, if it has no answer yet. */
+  /** Takes a fault for the answer of a request that waits for one. It is judged as any other: it may quote words of the server. */
   fail(whose: End, id: RequestId, why: string): void {
-    if (this.#asked[whose].get(id)?.at === 'sent') void this.#settle(whose, fault(id, why));
+    if (this.#asked[whose].get(id)?.at === 'sent') void this.#answer(other[whose], fault(id, why));
   }
 
   #warn(line: string): void {
