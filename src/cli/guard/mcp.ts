@@ -33,8 +33,8 @@ export const mcp: Action<McpOptions> = {
   ],
   work: async ({ args: command, options, shell }) => {
     const { config, url, header = [], listen, name, hide = [], open = false } = options;
-    const { cwd, env, stdin, stdout, stderr } = shell;
-    const token = env['SLUICE_MCP_TOKEN'];
+    const { cwd, stdin, stdout, stderr } = shell;
+    const { SLUICE_MCP_TOKEN: token, ...env } = shell.env; // the server is not told
     if ((url === undefined) === (command.length === 0))
       throw badArguments(
         'name one server of MCP',

@@ -316,6 +316,16 @@ describe('the command `sluice guard mcp`', () => {
     expect(existsSync(join(folder, 'c.txt'))).toBe(false);
   });
 
+  it('does not tell the server the token that clients give', async () => {
+    const code = `console.log(JSON.stringify({ jsonrpc: '2.0', method: 'x', params: process.env }))`;
+    const args = sluice('mcp', '--', process.execPath, '-e', code);
+    const env = plainEnv({ SLUICE_MCP_TOKEN: 'clients-alone', OTHER: 'told' });
+    const child = spawn(process.execPath, args, { cwd: root, env });
+    const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(said).toContain('told');
+    expect(said).not.toContain('clients-alone');
+  });
+
   it.each([
     [['mcp'], /name one server/],
     [['mcp', '--url', 'http://127.0.0.1:1/mcp', '--', 'node'], /name one server/],
