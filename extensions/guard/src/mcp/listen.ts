@@ -122,8 +122,6 @@ export async function listen(
     exchange.known();
     if (path !== '/mcp') return exchange.refuse(404, 'it is at /mcp');
     if (id !== undefined && known === undefined) return exchange.refuse(404, 'no such session');
-    if (known === undefined && sessions.size >= maxSessions)
-      return exchange.refuse(503, `${maxSessions} sessions are open`);
     const client = known ?? new HttpClient(options, start);
     const given: RequestInit = { method, headers: headers as Record<string, string> }; // a list has no place in one that is read
     if (method === 'POST') {
@@ -135,6 +133,7 @@ export async function listen(
   }
 
   async function start(id: string, client: HttpClient): Promise<void> {
+    if (sessions.size >= maxSessions) throw new Error(`${maxSessions} sessions are open`);
     const session: { client: HttpClient; relay?: Relay } = { client };
     sessions.set(id, session);
     try {
