@@ -115,6 +115,18 @@ describe('a proxy on stdio', () => {
     process.kill(Object(got()[0]?.['result']).pid);
   });
 
+  it('listens once for the exit of this process, however many servers there are', async () => {
+    const before = process.listenerCount('exit');
+    const labs = [1, 2, 3].map(() => stdioLab(program()));
+    for (const { pid } of labs) await pid();
+    expect(process.listenerCount('exit')).toBe(before + 1);
+    for (const { stop, running } of labs) {
+      stop.abort();
+      await running;
+    }
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+
   it('fails if its server cannot be started', async () => {
     await expect(stdioLab(['/there/is/no/such/program']).running).rejects.toThrow('ENOENT');
   });

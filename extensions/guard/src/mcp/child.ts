@@ -7,6 +7,12 @@ import { type McpOptions, usualBytes } from './options.js';
 /** Milliseconds that a server has to end after its stdin has ended, and again after a SIGTERM. Clients kill a proxy after four seconds. */
 const graceMs = 1_500;
 
+/** Ends the servers that still run when this process exits. */
+const running = new Set<(signal: NodeJS.Signals) => void>();
+const endAll = (): void => {
+  for (const kill of running) kill('SIGKILL');
+};
+
 /**
  * Starts a server that is a program. It stands in a process group of its own, which ends with it: a Ctrl-C in the terminal reaches the
  * proxy alone. Its stderr is that of this process.
@@ -31,8 +37,7 @@ export async function startServer(
       // nothing of it is there
     }
   };
-  const atExit = (): void => kill('SIGKILL');
-  process.once('exit', atExit);
+  if (running.add(kill).size === 1) process.once('exit', endAll); // one listener for all: Node warns of many
   const grace = () =>
     new Promise<void>((resolve) => {
       clock.setTimeout(resolve, graceMs);
@@ -41,7 +46,8 @@ export async function startServer(
     kill('SIGTERM'); // programs that it has left behind
     await Promise.race([grace(), closed]);
     kill('SIGKILL');
-    process.off('exit', atExit);
+    running.delete(kill);
+    if (running.size === 0) process.off('exit', endAll);
     stdout.destroy(); // a program that has left the group may hold it open
   });
   stdin.on('error', () => undefined); // its end shows at its stdout
