@@ -75,6 +75,13 @@ export class Judge {
 
   async #calling({ codec, heard, takesChanges, untilMs, signal }: Told): Promise<Verdict> {
     const call = toShared(codec, heard);
+    if (heard.reason !== undefined) {
+      // refused already: the dispatch is for the record, and nobody is asked
+      const { run, envelope } = this.#split(codec, heard);
+      const payload = { ...run, ...named(heard, call) };
+      await this.#parts.kernel.dispatch('agent.tool.calling', payload, { ...envelope, signal });
+      return refused(heard.reason);
+    }
     const context: CallContext = { heard, codec, untilMs, facts: this.#facts(codec, heard) };
     const verdict = await this.#judge.calling({ ...named(heard, call), context, signal });
     if (!verdict.allowed) return refused(verdict.reason);
@@ -149,10 +156,17 @@ export class Judge {
     return { ...run, ...envelope };
   }
 
-  #split({ agent, release }: AgentCodec, { sessionId, workspaceDir, toolName, toolCallId }: Heard) {
+  #split({ agent, release }: AgentCodec, heard: Heard) {
+    const { sessionId, workspaceDir, toolName, toolCallId, reason } = heard;
     const session = `${agent}:${sessionId}`;
     const { policies } = this.#parts;
-    const guard = { agent, release, policies, ...(toolName !== undefined && { tool: toolName }) };
+    const guard = {
+      ...{ agent, release, policies },
+      ...(toolName !== undefined && {
+        tool: toolName,
+        ...(reason !== undefined && { refused: reason }),
+      }),
+    };
     return {
       run: { agentId: agent, sessionId: session, workspaceDir, channel: 'guard' },
       envelope: {

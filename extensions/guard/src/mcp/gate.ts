@@ -32,7 +32,7 @@ export class Gate {
 
   constructor(options: McpOptions) {
     this.#options = options;
-    this.#name = options.name ?? 'unknown';
+    this.#name = nameOf(options.name ?? 'unknown');
     const patterns = (options.hide ?? []).map((one) =>
       one
         .split('*')
@@ -55,13 +55,12 @@ export class Gate {
       request,
       answer: task === undefined ? said(id, reason) : fault(id, reason), // no task is made
     });
-    if (this.#hidden.test(name)) return refuse(`the tool "${name}" is not available`);
-    const call = this.#call(name, args);
-    const verdict = await this.#judge(
-      'agent.tool.calling',
-      { ...call, toolCallId: String(id) },
-      signal,
-    );
+    const hidden = this.#hidden.test(name)
+      ? { reason: `the tool "${name}" is not available` }
+      : undefined;
+    const heard = { ...this.#call(name, args), toolCallId: String(id), ...hidden };
+    const verdict = await this.#judge('agent.tool.calling', heard, signal);
+    if (hidden !== undefined) return refuse(hidden.reason);
     if (verdict.status === 'refused') return refuse(verdict.reason);
     const { params: changed, context } = verdict;
     const passed =
@@ -74,7 +73,7 @@ export class Gate {
     const result = 'result' in response ? response.result : {};
     const { serverInfo, tools } = result;
     if (method === 'initialize' && isObject(serverInfo))
-      this.#name = (this.#options.name ?? String(serverInfo['name'])).replace(/[^\w-]/g, '_');
+      this.#name = nameOf(this.#options.name ?? String(serverInfo['name']));
     if (method === 'tools/call') return this.#isTask(params, result) ? response : undefined;
     if (method === 'tasks/result') return undefined;
     if (method !== 'tools/list' || !Array.isArray(tools)) return response;
@@ -120,7 +119,7 @@ export class Gate {
       return await judge(point, { ...session, ...heard }, signal);
     } catch (thrown) {
       const { message } = Object(thrown);
-      if (!isOpen || !(thrown instanceof GuardAway))
+      if (!isOpen || heard.reason !== undefined || !(thrown instanceof GuardAway))
         return { status: 'refused', reason: String(message) };
       warn(`${heard.toolName} passes unjudged: ${message}`);
       return { status: 'allowed' };
@@ -141,6 +140,11 @@ interface Passed {
   readonly answer?: Response;
   /** Words for the model, which its result is given with. */
   readonly context?: string | undefined;
+}
+
+/** The name of a server as it stands in the names of tools. */
+function nameOf(given: string): string {
+  return given.replace(/[^\w-]/g, '_');
 }
 
 /** An answer that says what went wrong with a request; -32000 is the number for any fault. */
