@@ -12,7 +12,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { listen } from '../../../extensions/guard/src/mcp/listen.js';
 import type { McpOptions } from '../../../extensions/guard/src/mcp/options.js';
 import { Relay } from '../../../extensions/guard/src/mcp/relay.js';
-import { allow, optionsWith, type Said, type TestJudge, text } from './mcp-lab.js';
+import { allow, optionsWith, type Said, type TestJudge, text, within } from './mcp-lab.js';
 
 const token = 'a-token-of-a-test';
 const closing: (() => Promise<unknown>)[] = [];
@@ -88,7 +88,7 @@ describe('the port of a proxy', () => {
   });
 
   it('refuses a message that is too large', async () => {
-    const { door } = await doorLab(() => undefined, { maxBytes: 1_000 });
+    const { door } = await doorLab(() => undefined, within({ maxBytes: 1_000 }));
     expect((await post(door.url, { authorization }, 'x'.repeat(2_000))).status).toBe(413);
   });
 
@@ -203,7 +203,7 @@ describe('a session over HTTP', () => {
               () => undefined, // the session has ended
             );
       },
-      { maxBytes: 100_000 },
+      within({ maxUnread: 400_000 }),
     );
     const { client } = await connect();
     void client.callTool({ name: 'flood' }).catch(() => undefined); // nobody answers it

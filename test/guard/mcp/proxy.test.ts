@@ -9,7 +9,7 @@ import { GuardAway, guardJudge } from '../../../extensions/guard/src/mcp/judge.j
 import type { McpOptions } from '../../../extensions/guard/src/mcp/options.js';
 import { runMcp } from '../../../extensions/guard/src/mcp/proxy.js';
 import { systemClock } from '../../../src/kernel/index.js';
-import { allow, optionsWith, type Said, type TestJudge } from './mcp-lab.js';
+import { allow, optionsWith, type Said, type TestJudge, within } from './mcp-lab.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -140,7 +140,11 @@ describe('a proxy on stdio', () => {
 
   it('ends with a server whose message has no end', async () => {
     const code = `if (m.method === 'flood') { const on = () => process.stdout.write('x'.repeat(50_000), on); return on(); }`;
-    const { say, got, warnings, running } = stdioLab(program(code), allow, { maxBytes: 100_000 });
+    const { say, got, warnings, running } = stdioLab(
+      program(code),
+      allow,
+      within({ maxBytes: 100_000 }),
+    );
     say({ id: 1, method: 'flood' });
     expect(await running).toBe(false);
     expect(got()).toMatchObject([{ id: 1, error: { message: 'the server has gone' } }]);

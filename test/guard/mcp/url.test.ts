@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Relay } from '../../../extensions/guard/src/mcp/relay.js';
 import { UrlTransport } from '../../../extensions/guard/src/mcp/url.js';
 import { systemClock } from '../../../src/kernel/index.js';
-import { allow, optionsWith, type Said, type TestJudge, text } from './mcp-lab.js';
+import { allow, optionsWith, type Said, type TestJudge, text, within } from './mcp-lab.js';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -17,7 +17,6 @@ type Serve = (message: Said, response: ServerResponse, request: IncomingMessage)
 
 /** A proxy before a server of HTTP that does what a test says. */
 async function urlLab(serve: Serve, judge: TestJudge = allow) {
-  const maxBytes = 100_000;
   const requests: { readonly method: string; readonly headers: IncomingMessage['headers'] }[] = [];
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request);
@@ -36,7 +35,10 @@ async function urlLab(serve: Serve, judge: TestJudge = allow) {
     () => server.closeAllConnections(),
   );
   const { port } = server.address() as AddressInfo; // it listens on a port
-  const { options, warnings } = optionsWith(judge, { maxBytes, clock: systemClock });
+  const { options, warnings } = optionsWith(judge, {
+    ...within({ maxBytes: 100_000 }),
+    clock: systemClock,
+  });
   const [client, near] = InMemoryTransport.createLinkedPair();
   const to = { url: `http://127.0.0.1:${port}/mcp`, headers: { 'x-key': 'a key' } };
   const far = new UrlTransport(to, options, (id, why) => relay.fail('client', id, why));

@@ -34,10 +34,7 @@ export class Gate {
     this.#options = options;
     this.#name = nameOf(options.name ?? 'unknown');
     const patterns = (options.hide ?? []).map((one) =>
-      one
-        .split('*')
-        .map((text) => text.replace(/[^\w]/gu, '\\$&'))
-        .join('.*'),
+      one.replace(/[^\w*]/gu, '\\$&').replaceAll('*', '.*'),
     );
     this.#hidden = new RegExp(`^(?:${patterns.join('|') || '(?!)'})$`, 's');
   }
@@ -68,29 +65,35 @@ export class Gate {
     return { request: passed, context };
   }
 
-  /** Looks at an answer. Gives the one to send back, or nothing if it has to be judged. */
-  look({ method, params = {} }: JSONRPCRequest, response: Response): Response | undefined {
+  /** Gives the answer to send back: at once, or when it is judged. Never rejects. */
+  answered(
+    { request, context }: Passed,
+    response: Response,
+    signal: AbortSignal,
+  ): Response | Promise<Response> {
+    const { method, params = {} } = request;
+    const judged = () => this.#returning({ request, context }, response, signal);
     const result = 'result' in response ? response.result : {};
     const { serverInfo, tools } = result;
     if (method === 'initialize' && isObject(serverInfo))
       this.#name = nameOf(this.#options.name ?? String(serverInfo['name']));
-    if (method === 'tools/call') return this.#isTask(params, result) ? response : undefined;
-    if (method === 'tasks/result') return undefined;
+    if (method === 'tools/call') return this.#isTask(params, result) ? response : judged();
+    if (method === 'tasks/result') return judged();
     if (method !== 'tools/list' || !Array.isArray(tools)) return response;
     const shown = tools.filter((tool: unknown) => !this.#hidden.test(String(Object(tool).name)));
     if (shown.length === tools.length) return response;
     return { ...response, result: { ...result, tools: shown } } as Response; // an error has no tools
   }
 
-  /** Judges the answer of a tool. Gives the one to send back. Never rejects. */
-  async returning({ method, params = {} }: JSONRPCRequest, response: Response, how: Waiting) {
+  async #returning({ request, context }: Passed, response: Response, signal: AbortSignal) {
+    const { method, params = {} } = request;
     const { text, isError, remade } = readResult(response);
     const heard = { toolCallId: String(response.id), result: { text, isError } };
     const task = method === 'tools/call' ? undefined : this.#tasks.get(params['taskId']);
     const call = task ?? this.#call(String(params['name'] ?? method), params['arguments']);
-    const verdict = await this.#judge('agent.tool.returning', { ...call, ...heard }, how.signal);
+    const verdict = await this.#judge('agent.tool.returning', { ...call, ...heard }, signal);
     if (verdict.status === 'refused') return remade(verdict.reason, true);
-    const added = [how.context, verdict.context].filter((one) => one !== undefined).join('\n');
+    const added = [context, verdict.context].filter((one) => one !== undefined).join('\n');
     return remade(verdict.result ?? text, false, added);
   }
 
@@ -127,14 +130,7 @@ export class Gate {
   }
 }
 
-/** The wait for an answer. */
-interface Waiting {
-  readonly signal: AbortSignal;
-  /** Words for the model that the judgement of the call has given. */
-  readonly context?: string | undefined;
-}
-
-/** A call that goes on, or its answer. */
+/** A request that goes on, or its answer. */
 interface Passed {
   readonly request: JSONRPCRequest;
   readonly answer?: Response;
