@@ -193,6 +193,36 @@ describe('a session over HTTP', () => {
     await clients[1]?.client.subscribeResource({ uri: 'x://b' });
   });
 
+  it('keeps a bounded number of bytes for a client that has no stream: the oldest are given up', async () => {
+    let asked = 0;
+    const answers: Said[] = [];
+    const { door, ended, warnings } = await doorLab(
+      ({ method, id, error }, say) => {
+        const data = 'x'.repeat(100_000);
+        if (method === 'notifications/next')
+          return say({ id: `r${asked++}`, method: 'roots/list', params: { data } });
+        return answers.push({ id, error });
+      },
+      within({ maxUnread: 250_000 }),
+    );
+    const said = (method: string, more: Said, session?: string | null) =>
+      post(
+        door.url,
+        { authorization, ...(session != null && { 'mcp-session-id': session }) },
+        { jsonrpc: '2.0', method, ...more },
+      );
+    const clientInfo = { name: 'c', version: '1' };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    const begun = await said('initialize', { id: 1, params });
+    await begun.text();
+    const session = begun.headers.get('mcp-session-id');
+    for (let at = 0; at < 2; at++) await said('notifications/next', {}, session);
+    expect(answers).toEqual([]);
+    await said('notifications/next', {}, session);
+    await expect.poll(() => answers.at(0)).toMatchObject({ id: 'r0', error: { code: -32000 } });
+    expect([ended, warnings]).toEqual([[], []]);
+  });
+
   it('ends if its client does not read a flood', async () => {
     const { connect, ended, warnings } = await doorLab(
       async ({ method }, say) => {

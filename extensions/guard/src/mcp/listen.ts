@@ -15,7 +15,8 @@ class HttpClient extends WebStandardStreamableHTTPServerTransport {
   /** The session, once it has begun. */
   relay: Relay | undefined;
   readonly #options: McpOptions;
-  readonly #waiting: JSONRPCMessage[] = [];
+  /** Messages that wait for a stream, with their bytes. */
+  readonly #waiting: [message: JSONRPCMessage, bytes: number][] = [];
   #isListening = false;
   #connections = 0;
   /** Bytes that were sent and that nobody has read. */
@@ -42,21 +43,37 @@ class HttpClient extends WebStandardStreamableHTTPServerTransport {
 
   /** Sends an answer on the stream of its request, and the rest on a stream that is there, or on the next one. */
   override async send(message: JSONRPCMessage, how?: TransportSendOptions): Promise<void> {
-    const { maxUnread, maxWaiting } = this.#options.bounds;
-    this.#unread += JSON.stringify(message).length;
-    if (this.#unread > maxUnread) {
-      this.#options.warn('a client does not read: its session ends');
-      return this.close();
-    }
-    if (!('method' in message)) return super.send(message);
-    const isProgress = message.method === 'notifications/progress';
-    if (this.#isListening && !isProgress) return super.send(message);
     const { relatedRequestId } = how ?? {};
-    if (relatedRequestId !== undefined) return super.send(message, { relatedRequestId });
-    this.#waiting.push(message);
-    const dropped = this.#waiting.length > maxWaiting ? this.#waiting.shift() : undefined;
+    const bytes = JSON.stringify(message).length;
+    if (!('method' in message)) return this.#sent(bytes, message);
+    const isProgress = message.method === 'notifications/progress';
+    if (this.#isListening && !isProgress) return this.#sent(bytes, message);
+    if (relatedRequestId !== undefined) return this.#sent(bytes, message, { relatedRequestId });
+    this.#waiting.push([message, bytes]);
+    this.#drop();
+  }
+
+  async #sent(
+    bytes: number,
+    message: JSONRPCMessage,
+    how?: { relatedRequestId: RequestId },
+  ): Promise<void> {
+    const { warn, bounds } = this.#options;
+    this.#unread += bytes;
+    if (this.#unread <= bounds.maxUnread) return super.send(message, how);
+    warn('a client does not read: its session ends');
+    return this.close();
+  }
+
+  /** Gives up the oldest messages that wait, if there are too many. */
+  #drop(): void {
+    const { maxUnread, maxWaiting } = this.#options.bounds;
+    const held = this.#waiting.reduce((sum, [, bytes]) => sum + bytes, 0);
+    if (this.#waiting.length <= maxWaiting && held <= maxUnread) return;
+    const [dropped] = this.#waiting.shift() ?? [];
     if (dropped !== undefined && 'id' in dropped && dropped.id !== undefined)
       this.onmessage?.(fault(dropped.id, 'the client listens to no stream'));
+    this.#drop();
   }
 
   override async close(): Promise<void> {
@@ -71,7 +88,7 @@ class HttpClient extends WebStandardStreamableHTTPServerTransport {
     const answer = await this.handleRequest(request);
     const listens = request.method === 'GET' && answer.ok;
     if (listens) this.#isListening = true;
-    if (listens) for (const one of this.#waiting.splice(0)) await this.send(one);
+    if (listens) for (const [one] of this.#waiting.splice(0)) await this.send(one);
     to.writeHead(answer.status, Object.fromEntries(answer.headers)).flushHeaders();
     const body = answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body);
     await pipeline(body, (pieces) => this.#counted(pieces), to).catch(() => undefined); // the client has gone
