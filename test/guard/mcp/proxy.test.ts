@@ -224,6 +224,17 @@ describe('the judge of a proxy', () => {
     expect(error).not.toBeInstanceOf(GuardAway);
   });
 
+  it('does not take a guard whose connection breaks for one that is away', async () => {
+    const server = createServer((request) => request.socket.destroy());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => server.close());
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    const judge = guardJudge(async () => ({ port, token: 'secret' }));
+    const error = await judge('agent.tool.calling', heard, signal).catch((thrown) => thrown);
+    expect(error).not.toBeInstanceOf(GuardAway);
+    expect(error).toMatchObject({ message: expect.stringMatching(/^the guard gives no verdict/) });
+  });
+
   it('says that the guard is away if it was never started, or has gone', async () => {
     const never = guardJudge(() => Promise.reject(new Error('no file')));
     await expect(never('agent.tool.calling', heard, signal)).rejects.toThrow(GuardAway);

@@ -20,6 +20,9 @@ export class GuardAway extends Error {
   override readonly name = 'GuardAway';
 }
 
+/** Nobody listens. A connection that breaks later is another thing: a call could have broken it. */
+const isAway = /^(?:ECONNREFUSED|ENOENT)$/;
+
 const verdict = z.union([
   z.object({
     status: z.literal('allowed'),
@@ -43,8 +46,9 @@ export function guardJudge(door: () => Promise<DoorPlace>): Judge {
     asked.on('error', () => undefined); // after the response it is told by that one
     asked.end(JSON.stringify({ agent: 'mcp', ...heard }));
     const answered: Promise<IncomingMessage[]> = once(asked, 'response');
-    const [response] = await answered.catch(({ message }) => {
-      throw new GuardAway(`the guard is away: ${message}`);
+    const [response] = await answered.catch(({ code, message }) => {
+      if (isAway.test(code)) throw new GuardAway(`the guard is away: ${message}`);
+      throw new Error(`the guard gives no verdict: ${message}`);
     });
     const said = response === undefined ? '' : await text(response);
     const status = response?.statusCode;
