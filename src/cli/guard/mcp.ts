@@ -1,5 +1,4 @@
 import { dirname, join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { Option } from 'commander';
 import { badArguments } from '../errors/command-error.js';
 import { ownPackage } from '../installed/own-package.js';
@@ -33,8 +32,8 @@ export const mcp: Action<McpOptions> = {
   ],
   work: async ({ args: command, options, shell }) => {
     const { config, url, header = [], listen, name, hide = [], open = false } = options;
-    const { cwd, env, stdin, stdout, stderr } = shell;
-    const token = env['SLUICE_MCP_TOKEN'];
+    const { cwd, stdin, stdout, stderr } = shell;
+    const { SLUICE_MCP_TOKEN: token, ...env } = shell.env; // the server is not told
     if ((url === undefined) === (command.length === 0))
       throw badArguments(
         'name one server of MCP',
@@ -77,21 +76,10 @@ function headersFrom(
 
 /** The package of the guard, as far as the command needs it. */
 interface McpPackage {
-  guardMcp(options: {
-    readonly folder: string;
-    readonly server:
-      | { readonly command: readonly string[] }
-      | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
-    readonly port?: number;
-    readonly token?: string;
-    readonly name?: string;
-    readonly hide: readonly string[];
-    readonly isOpen: boolean;
-    readonly stdin: Readable;
+  guardMcp(given: {
     readonly write: (text: string) => Promise<void>;
     readonly warn: (line: string) => void;
-    readonly cwd: string;
-    readonly env: Readonly<Record<string, string | undefined>>;
-    readonly stop: AbortSignal;
+    /** The others of its `McpOptions`. */
+    readonly [other: string]: unknown;
   }): Promise<boolean>;
 }

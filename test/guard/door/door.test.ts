@@ -107,6 +107,21 @@ describe('the door of a guard', () => {
     });
   });
 
+  it('keeps a call that is refused already, with the reason, and does not allow it', async () => {
+    await using lab = await guardLab();
+    const reason = 'the tool "drop" is not available';
+    const heard = { agent: 'mcp', sessionId: 's', workspaceDir: '/tmp', toolName: 'mcp__s__drop' };
+    const body = JSON.stringify({ ...heard, params: { all: true }, toolCallId: '1', reason });
+    const answer = await lab.ask({ path: '/judge/agent.tool.calling', body });
+    expect(JSON.parse(answer.body)).toEqual({ status: 'refused', reason });
+    expect(lab.test.of('agent.tool.calling')).toMatchObject([
+      {
+        event: { metadata: { guard: { tool: 'mcp__s__drop', refused: reason } } },
+        payload: { toolName: 'mcp__s__drop', params: { all: true }, sessionId: 'mcp:s' },
+      },
+    ]);
+  });
+
   it.each([
     ['no JSON', '{"session_id":', 'no JSON object'],
     ['a list', '[]', 'no JSON object'],

@@ -16,8 +16,8 @@ import {
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LineTransport } from '../../../extensions/guard/src/mcp/lines.js';
-import { type McpOptions, usualBytes } from '../../../extensions/guard/src/mcp/options.js';
+import { lineTransport } from '../../../extensions/guard/src/mcp/lines.js';
+import { type McpOptions, usualBounds } from '../../../extensions/guard/src/mcp/options.js';
 import { runMcp } from '../../../extensions/guard/src/mcp/proxy.js';
 import { systemClock } from '../../../src/kernel/index.js';
 import { cliProgram } from '../../support/compiled.js';
@@ -59,7 +59,10 @@ async function proxied(options: Partial<McpOptions>, judge: TestJudge = allow): 
     return running;
   });
   if (options.port === undefined)
-    return new LineTransport(stdout, async (text) => stdin.write(text), usualBytes);
+    return lineTransport({
+      ...{ input: stdout, write: async (text: string) => stdin.write(text) },
+      maxBytes: usualBounds.maxBytes,
+    });
   await expect.poll(() => given.warnings).toHaveLength(1);
   const [, url = '', authorization = ''] =
     /at (\S+), with "Authorization: (.*)"/.exec(given.warnings[0] ?? '') ?? [];
@@ -314,6 +317,16 @@ describe('the command `sluice guard mcp`', () => {
       ...{ isError: true, content: [{ text: expect.stringMatching(/guard is away/) }] },
     });
     expect(existsSync(join(folder, 'c.txt'))).toBe(false);
+  });
+
+  it('does not tell the server the token that clients give', async () => {
+    const code = `console.log(JSON.stringify({ jsonrpc: '2.0', method: 'x', params: process.env }))`;
+    const args = sluice('mcp', '--', process.execPath, '-e', code);
+    const env = plainEnv({ SLUICE_MCP_TOKEN: 'clients-alone', OTHER: 'told' });
+    const child = spawn(process.execPath, args, { cwd: root, env });
+    const [said] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(said).toContain('told');
+    expect(said).not.toContain('clients-alone');
   });
 
   it.each([

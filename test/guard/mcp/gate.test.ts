@@ -40,6 +40,12 @@ describe('a call', () => {
     expect(names).toEqual(['mcp__the_files__read', 'mcp__fs__read']);
   });
 
+  it('has the same name before the server has said its own', async () => {
+    const { call, heard } = await relayLab(allow, { name: 'the files' });
+    await call({ name: 'read' }, text('b'));
+    expect(heard[0]?.heard.toolName).toBe('mcp__the_files__read');
+  });
+
   it('goes on with the arguments of the verdict, under which its result is judged', async () => {
     const { call, got, heard } = await relayLab((point) => ({
       status: 'allowed',
@@ -214,6 +220,23 @@ describe('a hidden tool', () => {
       expect(await call({ name }, text('done'), at)).toMatchObject({
         result: left.includes(name) ? text('done') : { isError: true },
       });
+  });
+});
+
+describe('a call of a hidden tool', () => {
+  it('is told to the guard as refused, and stays refused whatever the guard says', async () => {
+    const { call, heard, got } = await relayLab(allow, { hide: ['drop'], name: 's' });
+    const reason = 'the tool "drop" is not available';
+    expect(await call({ name: 'drop', arguments: { all: true } }, text('ran'))).toMatchObject({
+      result: { ...text(reason), isError: true },
+    });
+    expect(heard).toMatchObject([
+      {
+        point: 'agent.tool.calling',
+        heard: { toolName: 'mcp__s__drop', params: { all: true }, reason },
+      },
+    ]);
+    expect(got.server).toEqual([]);
   });
 });
 

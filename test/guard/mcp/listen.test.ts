@@ -12,7 +12,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { listen } from '../../../extensions/guard/src/mcp/listen.js';
 import type { McpOptions } from '../../../extensions/guard/src/mcp/options.js';
 import { Relay } from '../../../extensions/guard/src/mcp/relay.js';
-import { allow, optionsWith, type Said, type TestJudge, text } from './mcp-lab.js';
+import { allow, optionsWith, type Said, type TestJudge, text, within } from './mcp-lab.js';
 
 const token = 'a-token-of-a-test';
 const closing: (() => Promise<unknown>)[] = [];
@@ -88,16 +88,17 @@ describe('the port of a proxy', () => {
   });
 
   it('refuses a message that is too large', async () => {
-    const { door } = await doorLab(() => undefined, { maxBytes: 1_000 });
+    const { door } = await doorLab(() => undefined, within({ maxBytes: 1_000 }));
     expect((await post(door.url, { authorization }, 'x'.repeat(2_000))).status).toBe(413);
   });
 
   it('has a bounded number of sessions, and takes another one when one has ended', async () => {
     const { connect, ended } = await doorLab(() => undefined);
-    const all = [];
-    for (let at = 0; at < 16; at++) all.push(await connect());
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => connect()));
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(16);
     await expect(connect()).rejects.toThrow('16 sessions are open');
-    await all[0]?.transport.terminateSession();
+    const first = all.find((one) => one.status === 'fulfilled')?.value;
+    await first?.transport.terminateSession();
     await expect.poll(() => ended).toEqual(['server']);
     await connect();
   });
@@ -192,6 +193,36 @@ describe('a session over HTTP', () => {
     await clients[1]?.client.subscribeResource({ uri: 'x://b' });
   });
 
+  it('keeps a bounded number of bytes for a client that has no stream: the oldest are given up', async () => {
+    let asked = 0;
+    const answers: Said[] = [];
+    const { door, ended, warnings } = await doorLab(
+      ({ method, id, error }, say) => {
+        const data = 'x'.repeat(100_000);
+        if (method === 'notifications/next')
+          return say({ id: `r${asked++}`, method: 'roots/list', params: { data } });
+        return answers.push({ id, error });
+      },
+      within({ maxUnread: 250_000 }),
+    );
+    const said = (method: string, more: Said, session?: string | null) =>
+      post(
+        door.url,
+        { authorization, ...(session != null && { 'mcp-session-id': session }) },
+        { jsonrpc: '2.0', method, ...more },
+      );
+    const clientInfo = { name: 'c', version: '1' };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    const begun = await said('initialize', { id: 1, params });
+    await begun.text();
+    const session = begun.headers.get('mcp-session-id');
+    for (let at = 0; at < 2; at++) await said('notifications/next', {}, session);
+    expect(answers).toEqual([]);
+    await said('notifications/next', {}, session);
+    await expect.poll(() => answers.at(0)).toMatchObject({ id: 'r0', error: { code: -32000 } });
+    expect([ended, warnings]).toEqual([[], []]);
+  });
+
   it('ends if its client does not read a flood', async () => {
     const { connect, ended, warnings } = await doorLab(
       async ({ method }, say) => {
@@ -202,7 +233,7 @@ describe('a session over HTTP', () => {
               () => undefined, // the session has ended
             );
       },
-      { maxBytes: 100_000 },
+      within({ maxUnread: 400_000 }),
     );
     const { client } = await connect();
     void client.callTool({ name: 'flood' }).catch(() => undefined); // nobody answers it

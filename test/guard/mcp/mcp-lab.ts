@@ -4,12 +4,17 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Heard, Verdict } from '../../../extensions/guard/src/agents/codec.js';
 import type { JudgedPoint } from '../../../extensions/guard/src/mcp/judge.js';
-import type { McpOptions } from '../../../extensions/guard/src/mcp/options.js';
+import { type McpOptions, usualBounds } from '../../../extensions/guard/src/mcp/options.js';
 import { Relay } from '../../../extensions/guard/src/mcp/relay.js';
 import { virtualClock } from '../../../src/testing/index.js';
 
 /** A message as a test writes it: nothing says that it is one. */
 export type Said = Readonly<Record<string, unknown>>;
+
+/** The usual bounds, but for some. */
+export const within = (some: Partial<McpOptions['bounds']>) => ({
+  bounds: { ...usualBounds, ...some },
+});
 
 /** A judge that a test gives, with what it has heard. */
 export type TestJudge = (
@@ -32,6 +37,7 @@ export function optionsWith(judge: TestJudge, more: Partial<McpOptions> = {}) {
     cwd: '/work',
     env: {},
     clock,
+    bounds: usualBounds,
     stop: stop.signal,
     ...more,
   } satisfies McpOptions;

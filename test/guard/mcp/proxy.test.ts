@@ -9,7 +9,7 @@ import { GuardAway, guardJudge } from '../../../extensions/guard/src/mcp/judge.j
 import type { McpOptions } from '../../../extensions/guard/src/mcp/options.js';
 import { runMcp } from '../../../extensions/guard/src/mcp/proxy.js';
 import { systemClock } from '../../../src/kernel/index.js';
-import { allow, optionsWith, type Said, type TestJudge } from './mcp-lab.js';
+import { allow, optionsWith, type Said, type TestJudge, within } from './mcp-lab.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -115,6 +115,18 @@ describe('a proxy on stdio', () => {
     process.kill(Object(got()[0]?.['result']).pid);
   });
 
+  it('listens once for the exit of this process, however many servers there are', async () => {
+    const before = process.listenerCount('exit');
+    const labs = [1, 2, 3].map(() => stdioLab(program()));
+    for (const { pid } of labs) await pid();
+    expect(process.listenerCount('exit')).toBe(before + 1);
+    for (const { stop, running } of labs) {
+      stop.abort();
+      await running;
+    }
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+
   it('fails if its server cannot be started', async () => {
     await expect(stdioLab(['/there/is/no/such/program']).running).rejects.toThrow('ENOENT');
   });
@@ -128,7 +140,11 @@ describe('a proxy on stdio', () => {
 
   it('ends with a server whose message has no end', async () => {
     const code = `if (m.method === 'flood') { const on = () => process.stdout.write('x'.repeat(50_000), on); return on(); }`;
-    const { say, got, warnings, running } = stdioLab(program(code), allow, { maxBytes: 100_000 });
+    const { say, got, warnings, running } = stdioLab(
+      program(code),
+      allow,
+      within({ maxBytes: 100_000 }),
+    );
     say({ id: 1, method: 'flood' });
     expect(await running).toBe(false);
     expect(got()).toMatchObject([{ id: 1, error: { message: 'the server has gone' } }]);
@@ -206,6 +222,17 @@ describe('the judge of a proxy', () => {
     const error = await judge('agent.tool.calling', heard, signal).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(Error);
     expect(error).not.toBeInstanceOf(GuardAway);
+  });
+
+  it('does not take a guard whose connection breaks for one that is away', async () => {
+    const server = createServer((request) => request.socket.destroy());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closing.push(() => server.close());
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    const judge = guardJudge(async () => ({ port, token: 'secret' }));
+    const error = await judge('agent.tool.calling', heard, signal).catch((thrown) => thrown);
+    expect(error).not.toBeInstanceOf(GuardAway);
+    expect(error).toMatchObject({ message: expect.stringMatching(/^the guard gives no verdict/) });
   });
 
   it('says that the guard is away if it was never started, or has gone', async () => {

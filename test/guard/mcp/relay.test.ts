@@ -2,7 +2,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { relayLab, type Said, settle, text } from './mcp-lab.js';
+import { relayLab, type Said, settle, text, within } from './mcp-lab.js';
 
 type End = 'client' | 'server';
 
@@ -178,7 +178,7 @@ describe('a server that misbehaves', () => {
   });
 
   it('hangs: the request ends by its time limit, and the server is told', async () => {
-    const { say, got, clock } = await relayLab(undefined, { requestMs: 60_000 });
+    const { say, got, clock } = await relayLab(undefined, within({ requestMs: 60_000 }));
     await say('client', { id: 1, method: 'tools/call', params: { name: 'one' } });
     await clock.advance(60_000);
     expect(got.client).toMatchObject([{ id: 1, error: { code: -32001 } }]);
@@ -233,7 +233,7 @@ describe('a client that leaves', () => {
   });
 
   it('may have more requests open than allowed: the next ones are refused, on both sides alike', async () => {
-    const { say, got } = await relayLab(undefined, { maxOpen: 2 });
+    const { say, got } = await relayLab(undefined, within({ maxOpen: 2 }));
     for (const id of [1, 2, 3]) await say('client', { id, method: 'ping' });
     for (const id of [1, 2, 3]) await say('server', { id, method: 'roots/list' });
     expect(got.server.filter(({ method }) => method === 'ping')).toHaveLength(2);

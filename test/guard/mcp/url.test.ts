@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Relay } from '../../../extensions/guard/src/mcp/relay.js';
 import { UrlTransport } from '../../../extensions/guard/src/mcp/url.js';
 import { systemClock } from '../../../src/kernel/index.js';
-import { allow, optionsWith, type Said, text } from './mcp-lab.js';
+import { allow, optionsWith, type Said, type TestJudge, text, within } from './mcp-lab.js';
 
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
@@ -16,7 +16,7 @@ afterEach(async () => {
 type Serve = (message: Said, response: ServerResponse, request: IncomingMessage) => unknown;
 
 /** A proxy before a server of HTTP that does what a test says. */
-async function urlLab(serve: Serve, maxBytes = 100_000) {
+async function urlLab(serve: Serve, judge: TestJudge = allow) {
   const requests: { readonly method: string; readonly headers: IncomingMessage['headers'] }[] = [];
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request);
@@ -35,7 +35,10 @@ async function urlLab(serve: Serve, maxBytes = 100_000) {
     () => server.closeAllConnections(),
   );
   const { port } = server.address() as AddressInfo; // it listens on a port
-  const { options, warnings } = optionsWith(allow, { maxBytes, clock: systemClock });
+  const { options, warnings } = optionsWith(judge, {
+    ...within({ maxBytes: 100_000 }),
+    clock: systemClock,
+  });
   const [client, near] = InMemoryTransport.createLinkedPair();
   const to = { url: `http://127.0.0.1:${port}/mcp`, headers: { 'x-key': 'a key' } };
   const far = new UrlTransport(to, options, (id, why) => relay.fail('client', id, why));
@@ -142,6 +145,23 @@ describe('a server of HTTP', () => {
       await expect.poll(() => got.at(1)).toMatchObject({ id: 2, result: {} });
     },
   );
+
+  it.each<[string, Serve]>([
+    ['an error of HTTP', (_, response) => response.writeHead(500).end('the key is SECRET')],
+    [
+      'an answer that is no JSON',
+      (_, response) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end('SECRET'),
+    ],
+  ])('that answers a call with %s: its words are judged like a result', async (_, serve) => {
+    const { say, got } = await urlLab(serve, (point) =>
+      point === 'agent.tool.calling'
+        ? { status: 'allowed' }
+        : { status: 'refused', reason: 'withheld' },
+    );
+    await say({ method: 'tools/call', params: { name: 'one' } });
+    await expect.poll(() => got).toEqual(failed(/^withheld$/));
+  });
 
   it('that is not there: each request has an error for an answer', async () => {
     const { say, got, server } = await urlLab(() => undefined);

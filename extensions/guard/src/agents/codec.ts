@@ -26,7 +26,7 @@ export interface Heard {
   readonly result?: { readonly text: string; readonly isError: boolean };
   /** The words of the person. */
   readonly prompt?: string;
-  /** The reason why the session started or ended, as the agent says it. */
+  /** The reason why the session started or ended, as the agent says it; of a call, the reason why it is refused already. */
   readonly reason?: string;
 }
 

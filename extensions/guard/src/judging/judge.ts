@@ -75,6 +75,14 @@ export class Judge {
 
   async #calling({ codec, heard, takesChanges, untilMs, signal }: Told): Promise<Verdict> {
     const shared = toShared(codec, heard);
+    if (heard.reason !== undefined) {
+      // refused already: the dispatches are for the record, and nobody is asked
+      const { run, envelope } = this.#split(codec, heard);
+      const { kernel } = this.#parts;
+      for (const call of callsOf(heard, shared))
+        await kernel.dispatch('agent.tool.calling', { ...run, ...call }, { ...envelope, signal });
+      return refused(heard.reason);
+    }
     const context: CallContext = { heard, codec, untilMs, facts: this.#facts(codec, heard) };
     let params: JsonObject | undefined;
     for (const call of callsOf(heard, shared)) {
@@ -138,10 +146,17 @@ export class Judge {
     return { ...run, ...envelope };
   }
 
-  #split({ agent, release }: AgentCodec, { sessionId, workspaceDir, toolName, toolCallId }: Heard) {
+  #split({ agent, release }: AgentCodec, heard: Heard) {
+    const { sessionId, workspaceDir, toolName, toolCallId, reason } = heard;
     const session = `${agent}:${sessionId}`;
     const { policies } = this.#parts;
-    const guard = { agent, release, policies, ...(toolName !== undefined && { tool: toolName }) };
+    const guard = {
+      ...{ agent, release, policies },
+      ...(toolName !== undefined && {
+        tool: toolName,
+        ...(reason !== undefined && { refused: reason }),
+      }),
+    };
     return {
       run: { agentId: agent, sessionId: session, workspaceDir, channel: 'guard' },
       envelope: {

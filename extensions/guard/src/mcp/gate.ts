@@ -32,12 +32,9 @@ export class Gate {
 
   constructor(options: McpOptions) {
     this.#options = options;
-    this.#name = options.name ?? 'unknown';
+    this.#name = nameOf(options.name ?? 'unknown');
     const patterns = (options.hide ?? []).map((one) =>
-      one
-        .split('*')
-        .map((text) => text.replace(/[^\w]/gu, '\\$&'))
-        .join('.*'),
+      one.replace(/[^\w*]/gu, '\\$&').replaceAll('*', '.*'),
     );
     this.#hidden = new RegExp(`^(?:${patterns.join('|') || '(?!)'})$`, 's');
   }
@@ -55,13 +52,12 @@ export class Gate {
       request,
       answer: task === undefined ? said(id, reason) : fault(id, reason), // no task is made
     });
-    if (this.#hidden.test(name)) return refuse(`the tool "${name}" is not available`);
-    const call = this.#call(name, args);
-    const verdict = await this.#judge(
-      'agent.tool.calling',
-      { ...call, toolCallId: String(id) },
-      signal,
-    );
+    const hidden = this.#hidden.test(name)
+      ? { reason: `the tool "${name}" is not available` }
+      : undefined;
+    const heard = { ...this.#call(name, args), toolCallId: String(id), ...hidden };
+    const verdict = await this.#judge('agent.tool.calling', heard, signal);
+    if (hidden !== undefined) return refuse(hidden.reason);
     if (verdict.status === 'refused') return refuse(verdict.reason);
     const { params: changed, context } = verdict;
     const passed =
@@ -69,29 +65,35 @@ export class Gate {
     return { request: passed, context };
   }
 
-  /** Looks at an answer. Gives the one to send back, or nothing if it has to be judged. */
-  look({ method, params = {} }: JSONRPCRequest, response: Response): Response | undefined {
+  /** Gives the answer to send back: at once, or when it is judged. Never rejects. */
+  answered(
+    { request, context }: Passed,
+    response: Response,
+    signal: AbortSignal,
+  ): Response | Promise<Response> {
+    const { method, params = {} } = request;
+    const judged = () => this.#returning({ request, context }, response, signal);
     const result = 'result' in response ? response.result : {};
     const { serverInfo, tools } = result;
     if (method === 'initialize' && isObject(serverInfo))
-      this.#name = (this.#options.name ?? String(serverInfo['name'])).replace(/[^\w-]/g, '_');
-    if (method === 'tools/call') return this.#isTask(params, result) ? response : undefined;
-    if (method === 'tasks/result') return undefined;
+      this.#name = nameOf(this.#options.name ?? String(serverInfo['name']));
+    if (method === 'tools/call') return this.#isTask(params, result) ? response : judged();
+    if (method === 'tasks/result') return judged();
     if (method !== 'tools/list' || !Array.isArray(tools)) return response;
     const shown = tools.filter((tool: unknown) => !this.#hidden.test(String(Object(tool).name)));
     if (shown.length === tools.length) return response;
     return { ...response, result: { ...result, tools: shown } } as Response; // an error has no tools
   }
 
-  /** Judges the answer of a tool. Gives the one to send back. Never rejects. */
-  async returning({ method, params = {} }: JSONRPCRequest, response: Response, how: Waiting) {
+  async #returning({ request, context }: Passed, response: Response, signal: AbortSignal) {
+    const { method, params = {} } = request;
     const { text, isError, remade } = readResult(response);
     const heard = { toolCallId: String(response.id), result: { text, isError } };
     const task = method === 'tools/call' ? undefined : this.#tasks.get(params['taskId']);
     const call = task ?? this.#call(String(params['name'] ?? method), params['arguments']);
-    const verdict = await this.#judge('agent.tool.returning', { ...call, ...heard }, how.signal);
+    const verdict = await this.#judge('agent.tool.returning', { ...call, ...heard }, signal);
     if (verdict.status === 'refused') return remade(verdict.reason, true);
-    const added = [how.context, verdict.context].filter((one) => one !== undefined).join('\n');
+    const added = [context, verdict.context].filter((one) => one !== undefined).join('\n');
     return remade(verdict.result ?? text, false, added);
   }
 
@@ -120,7 +122,7 @@ export class Gate {
       return await judge(point, { ...session, ...heard }, signal);
     } catch (thrown) {
       const { message } = Object(thrown);
-      if (!isOpen || !(thrown instanceof GuardAway))
+      if (!isOpen || heard.reason !== undefined || !(thrown instanceof GuardAway))
         return { status: 'refused', reason: String(message) };
       warn(`${heard.toolName} passes unjudged: ${message}`);
       return { status: 'allowed' };
@@ -128,19 +130,17 @@ export class Gate {
   }
 }
 
-/** The wait for an answer. */
-interface Waiting {
-  readonly signal: AbortSignal;
-  /** Words for the model that the judgement of the call has given. */
-  readonly context?: string | undefined;
-}
-
-/** A call that goes on, or its answer. */
+/** A request that goes on, or its answer. */
 interface Passed {
   readonly request: JSONRPCRequest;
   readonly answer?: Response;
   /** Words for the model, which its result is given with. */
   readonly context?: string | undefined;
+}
+
+/** The name of a server as it stands in the names of tools. */
+function nameOf(given: string): string {
+  return given.replace(/[^\w-]/g, '_');
 }
 
 /** An answer that says what went wrong with a request; -32000 is the number for any fault. */

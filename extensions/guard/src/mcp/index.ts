@@ -1,7 +1,7 @@
 import { systemClock } from 'sluice';
 import { readDoor } from '../door/place.js';
 import { guardJudge } from './judge.js';
-import type { McpOptions } from './options.js';
+import { type McpOptions, usualBounds } from './options.js';
 
 /**
  * Stands before a server of MCP, and has the guard of a folder judge its tools (see `runMcp`). The code is loaded when it is asked for.
@@ -12,8 +12,8 @@ import type { McpOptions } from './options.js';
 export async function guardMcp({
   folder,
   ...options
-}: Omit<McpOptions, 'judge' | 'clock'> & { readonly folder: string }): Promise<boolean> {
+}: Omit<McpOptions, 'judge' | 'clock' | 'bounds'> & { readonly folder: string }): Promise<boolean> {
   const { runMcp } = await import('./proxy.js');
   const judge = guardJudge(() => readDoor(folder));
-  return runMcp({ ...options, judge, clock: systemClock });
+  return runMcp({ ...options, judge, clock: systemClock, bounds: usualBounds });
 }

@@ -1,4 +1,6 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { Heard, Point, Verdict } from '../agents/codec.js';
 import type { DoorPlace } from '../door/place.js';
@@ -17,6 +19,9 @@ export type Judge = (point: JudgedPoint, heard: Heard, signal: AbortSignal) => P
 export class GuardAway extends Error {
   override readonly name = 'GuardAway';
 }
+
+/** Nobody listens. A connection that breaks later is another thing: a call could have broken it. */
+const isAway = /^(?:ECONNREFUSED|ENOENT)$/;
 
 const verdict = z.union([
   z.object({
@@ -37,19 +42,17 @@ export function guardJudge(door: () => Promise<DoorPlace>): Judge {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const path = `/judge/${point}`;
     const place = socketPath === undefined ? { host: '127.0.0.1', port } : { socketPath };
-    const body = JSON.stringify({ agent: 'mcp', ...heard });
-    const [status, text] = await new Promise<[number | undefined, string]>((resolve, reject) => {
-      const asked = request({ ...place, method: 'POST', path, headers, signal });
-      asked.on('error', (error) => reject(new GuardAway(`the guard is away: ${error.message}`)));
-      asked.on('response', (response) => {
-        const pieces: Buffer[] = [];
-        response.on('data', (piece: Buffer) => pieces.push(piece));
-        response.on('error', reject);
-        response.on('end', () => resolve([response.statusCode, Buffer.concat(pieces).toString()]));
-      });
-      asked.end(body);
+    const asked = request({ ...place, method: 'POST', path, headers, signal });
+    asked.on('error', () => undefined); // after the response it is told by that one
+    asked.end(JSON.stringify({ agent: 'mcp', ...heard }));
+    const answered: Promise<IncomingMessage[]> = once(asked, 'response');
+    const [response] = await answered.catch(({ code, message }) => {
+      if (isAway.test(code)) throw new GuardAway(`the guard is away: ${message}`);
+      throw new Error(`the guard gives no verdict: ${message}`);
     });
+    const said = response === undefined ? '' : await text(response);
+    const status = response?.statusCode;
     if (status !== 200) throw new Error(`the guard gives no verdict: HTTP ${status}`);
-    return verdict.parse(JSON.parse(text));
+    return verdict.parse(JSON.parse(said));
   };
 }

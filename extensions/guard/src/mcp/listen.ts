@@ -7,16 +7,16 @@ import type { TransportSendOptions } from '@modelcontextprotocol/sdk/shared/tran
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { type Exchange, isSameSecret, startReceiver } from 'sluice/chat';
 import { fault } from './gate.js';
-import { type McpOptions, usualBytes } from './options.js';
+import type { McpOptions } from './options.js';
 import type { Relay } from './relay.js';
-
-/** Messages of the server that wait for a stream, sessions at once, and milliseconds that one lives without a connection. */
-const [maxWaiting, maxSessions, idleMs] = [100, 16, 600_000];
 
 /** One client over streamable HTTP, with a session of its own. */
 class HttpClient extends WebStandardStreamableHTTPServerTransport {
+  /** The session, once it has begun. */
+  relay: Relay | undefined;
   readonly #options: McpOptions;
-  readonly #waiting: JSONRPCMessage[] = [];
+  /** Messages that wait for a stream, with their bytes. */
+  readonly #waiting: [message: JSONRPCMessage, bytes: number][] = [];
   #isListening = false;
   #connections = 0;
   /** Bytes that were sent and that nobody has read. */
@@ -24,7 +24,7 @@ class HttpClient extends WebStandardStreamableHTTPServerTransport {
   #idle: { unref?(): unknown } | undefined;
 
   constructor(options: McpOptions, taken: (id: string, client: HttpClient) => Promise<void>) {
-    const { maxBytes: maxRequestBodySize = usualBytes } = options;
+    const { maxBytes: maxRequestBodySize } = options.bounds;
     const onsessioninitialized = (id: string) => taken(id, this);
     super({ sessionIdGenerator: randomUUID, maxRequestBodySize, onsessioninitialized });
     this.#options = options;
@@ -43,21 +43,37 @@ class HttpClient extends WebStandardStreamableHTTPServerTransport {
 
   /** Sends an answer on the stream of its request, and the rest on a stream that is there, or on the next one. */
   override async send(message: JSONRPCMessage, how?: TransportSendOptions): Promise<void> {
-    const { maxBytes = usualBytes, warn } = this.#options;
-    this.#unread += JSON.stringify(message).length;
-    if (this.#unread > 4 * maxBytes) {
-      warn('a client does not read: its session ends');
-      return this.close();
-    }
-    if (!('method' in message)) return super.send(message);
-    const isProgress = message.method === 'notifications/progress';
-    if (this.#isListening && !isProgress) return super.send(message);
     const { relatedRequestId } = how ?? {};
-    if (relatedRequestId !== undefined) return super.send(message, { relatedRequestId });
-    this.#waiting.push(message);
-    const dropped = this.#waiting.length > maxWaiting ? this.#waiting.shift() : undefined;
+    const bytes = JSON.stringify(message).length;
+    if (!('method' in message)) return this.#sent(bytes, message);
+    const isProgress = message.method === 'notifications/progress';
+    if (this.#isListening && !isProgress) return this.#sent(bytes, message);
+    if (relatedRequestId !== undefined) return this.#sent(bytes, message, { relatedRequestId });
+    this.#waiting.push([message, bytes]);
+    this.#drop();
+  }
+
+  async #sent(
+    bytes: number,
+    message: JSONRPCMessage,
+    how?: { relatedRequestId: RequestId },
+  ): Promise<void> {
+    const { warn, bounds } = this.#options;
+    this.#unread += bytes;
+    if (this.#unread <= bounds.maxUnread) return super.send(message, how);
+    warn('a client does not read: its session ends');
+    return this.close();
+  }
+
+  /** Gives up the oldest messages that wait, if there are too many. */
+  #drop(): void {
+    const { maxUnread, maxWaiting } = this.#options.bounds;
+    const held = this.#waiting.reduce((sum, [, bytes]) => sum + bytes, 0);
+    if (this.#waiting.length <= maxWaiting && held <= maxUnread) return;
+    const [dropped] = this.#waiting.shift() ?? [];
     if (dropped !== undefined && 'id' in dropped && dropped.id !== undefined)
       this.onmessage?.(fault(dropped.id, 'the client listens to no stream'));
+    this.#drop();
   }
 
   override async close(): Promise<void> {
@@ -72,21 +88,23 @@ class HttpClient extends WebStandardStreamableHTTPServerTransport {
     const answer = await this.handleRequest(request);
     const listens = request.method === 'GET' && answer.ok;
     if (listens) this.#isListening = true;
-    if (listens) for (const one of this.#waiting.splice(0)) await this.send(one);
+    if (listens) for (const [one] of this.#waiting.splice(0)) await this.send(one);
     to.writeHead(answer.status, Object.fromEntries(answer.headers)).flushHeaders();
-    const count = async function* (this: HttpClient, pieces: AsyncIterable<Uint8Array>) {
-      for await (const piece of pieces) {
-        this.#unread = Math.max(0, this.#unread - piece.length);
-        yield piece;
-      }
-    };
     const body = answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body);
-    await pipeline(body, count.bind(this), to).catch(() => undefined); // the client has gone
+    await pipeline(body, (pieces) => this.#counted(pieces), to).catch(() => undefined); // the client has gone
     if (listens) this.#isListening = false;
     if (--this.#connections > 0 || this.sessionId === undefined) return;
     this.#unread = 0;
-    this.#idle = this.#options.clock.setTimeout(() => void this.close(), idleMs);
+    const { clock, bounds } = this.#options;
+    this.#idle = clock.setTimeout(() => void this.close(), bounds.idleMs);
     this.#idle.unref?.();
+  }
+
+  async *#counted(pieces: AsyncIterable<Uint8Array>) {
+    for await (const piece of pieces) {
+      this.#unread = Math.max(0, this.#unread - piece.length);
+      yield piece;
+    }
   }
 
   #stay(): void {
@@ -104,17 +122,16 @@ export async function listen(
   options: McpOptions & { readonly token: string },
   begin: (client: HttpClient) => Promise<Relay>,
 ) {
-  const sessions = new Map<string, { readonly client: HttpClient; relay?: Relay }>();
-  const { maxBytes = usualBytes, clock, port = 0, token } = options;
-  const name = 'guard mcp';
-  const take = (exchange: Exchange) => serve(exchange);
-  const receiver = await startReceiver({ host: '127.0.0.1', port, name, clock, take });
+  const sessions = new Map<string, HttpClient>();
+  const { bounds, clock, port = 0, token } = options;
+  const own = { host: '127.0.0.1', name: 'guard mcp' };
+  const receiver = await startReceiver({ ...own, port, clock, take: serve });
 
   async function serve(exchange: Exchange): Promise<void> {
     const { request, response, path } = exchange;
     const { method = '', headers } = request;
     const id = headers['mcp-session-id'];
-    const known = sessions.get(String(id))?.client;
+    const known = sessions.get(String(id));
     const isHere = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(headers.host ?? '');
     if (!isHere || headers.origin !== undefined) return exchange.refuse(403, 'not for web pages');
     if (!isSameSecret(headers.authorization, `Bearer ${token}`))
@@ -122,12 +139,10 @@ export async function listen(
     exchange.known();
     if (path !== '/mcp') return exchange.refuse(404, 'it is at /mcp');
     if (id !== undefined && known === undefined) return exchange.refuse(404, 'no such session');
-    if (known === undefined && sessions.size >= maxSessions)
-      return exchange.refuse(503, `${maxSessions} sessions are open`);
     const client = known ?? new HttpClient(options, start);
     const given: RequestInit = { method, headers: headers as Record<string, string> }; // a list has no place in one that is read
     if (method === 'POST') {
-      const body = await exchange.body(maxBytes);
+      const body = await exchange.body(bounds.maxBytes);
       if (body === undefined) return undefined;
       given.body = body;
     }
@@ -135,15 +150,13 @@ export async function listen(
   }
 
   async function start(id: string, client: HttpClient): Promise<void> {
-    const session: { client: HttpClient; relay?: Relay } = { client };
-    sessions.set(id, session);
-    try {
-      session.relay = await begin(client);
-      void session.relay.closed.then(() => sessions.delete(id));
-    } catch (error) {
-      sessions.delete(id);
-      throw error;
-    }
+    const { maxSessions } = bounds;
+    if (sessions.size >= maxSessions) throw new Error(`${maxSessions} sessions are open`);
+    sessions.set(id, client);
+    const over = () => sessions.delete(id);
+    const begun = begin(client);
+    void begun.then(({ closed }) => closed).then(over, over);
+    client.relay = await begun;
   }
 
   return {

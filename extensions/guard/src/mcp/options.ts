@@ -18,12 +18,7 @@ export interface McpOptions {
   readonly hide?: readonly string[];
   /** Lets calls and results pass if no guard runs. */
   readonly isOpen?: boolean;
-  /** Bytes that a message may have; 16 MiB if absent. */
-  readonly maxBytes?: number;
-  /** Requests of one end that may be open; 1,000 if absent. */
-  readonly maxOpen?: number;
-  /** Milliseconds that a request may be open; an hour if absent. */
-  readonly requestMs?: number;
+  readonly bounds: Readonly<typeof usualBounds>;
   readonly judge: Judge;
   readonly stdin: Readable;
   /** Writes to stdout. Resolves when the text has been handed on. */
@@ -36,5 +31,18 @@ export interface McpOptions {
   readonly stop: AbortSignal;
 }
 
-/** Bytes that a message may have if the settings do not say. */
-export const usualBytes = 16 * 1024 * 1024;
+/** The bounds of a proxy. */
+export const usualBounds = {
+  /** Bytes of a message. */
+  maxBytes: 16 * 1024 * 1024,
+  /** Bytes that a client over HTTP may leave unread. */
+  maxUnread: 64 * 1024 * 1024,
+  /** Requests of one end that are open, and milliseconds that each may be open. */
+  maxOpen: 1_000,
+  requestMs: 3_600_000,
+  /** Sessions over HTTP, and milliseconds that one lives without a connection. */
+  maxSessions: 16,
+  idleMs: 600_000,
+  /** Messages of a server that wait for a stream of its client. */
+  maxWaiting: 100,
+};

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { startServer } from './child.js';
-import { LineTransport } from './lines.js';
+import { lineTransport } from './lines.js';
 import { listen } from './listen.js';
-import { type McpOptions, usualBytes } from './options.js';
+import type { McpOptions } from './options.js';
 import { Relay } from './relay.js';
 import { UrlTransport } from './url.js';
 
@@ -16,10 +16,10 @@ import { UrlTransport } from './url.js';
  * @throws Error (as a rejection) if the server cannot be started, or the port is taken.
  */
 export async function runMcp(options: McpOptions): Promise<boolean> {
-  const { stdin, write, maxBytes = usualBytes, port, warn, stop } = options;
+  const { stdin: input, write, bounds, port, warn, stop } = options;
   const stopped = stop.aborted ? Promise.resolve() : once(stop, 'abort');
   if (port === undefined) {
-    const relay = await begin(new LineTransport(stdin, write, maxBytes), options);
+    const relay = await begin(lineTransport({ input, write, maxBytes: bounds.maxBytes }), options);
     void stopped.then(() => relay.end('client'));
     return (await relay.closed) === 'client' || stop.aborted;
   }

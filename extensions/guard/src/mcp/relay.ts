@@ -129,7 +129,8 @@ export class Relay {
   async #request(from: End, request: JSONRPCRequest): Promise<void> {
     const { id } = request;
     const mine = this.#asked[from];
-    const { clock, maxOpen = 1_000, requestMs = 3_600_000 } = this.#options;
+    const { clock, bounds } = this.#options;
+    const { maxOpen, requestMs } = bounds;
     if (mine.has(id)) return this.#send(from, fault(id, 'a request with this id is open', -32600));
     if (mine.size >= maxOpen) return this.#send(from, fault(id, `${maxOpen} requests are open`));
     const timer = clock.setTimeout(() => void this.#late(from, asked), requestMs);
@@ -160,18 +161,16 @@ export class Relay {
     const whose = other[from];
     const asked = response.id === undefined ? undefined : this.#asked[whose].get(response.id);
     if (asked?.at !== 'sent') return this.#warn(`the ${from} has answered what nobody waits for`);
-    const { request, stop, context } = asked;
+    const { request, stop } = asked;
     if (request.method === 'initialize' && 'result' in response)
       this.#ends[from].setProtocolVersion?.(String(response.result['protocolVersion']));
-    const looked = from === 'client' ? response : this.#gate.look(request, response);
-    if (looked !== undefined) return this.#settle(whose, looked);
+    const { signal } = stop;
+    const given = from === 'client' ? response : this.#gate.answered(asked, response, signal);
+    if (!(given instanceof Promise)) return this.#settle(whose, given);
     asked.at = 'answered';
     this.#judge(asked, async () => {
-      const judged = await this.#gate.returning(request, response, {
-        signal: stop.signal,
-        context,
-      });
-      if (!stop.signal.aborted) await this.#settle(whose, judged);
+      const judged = await given;
+      if (!signal.aborted) await this.#settle(whose, judged);
     });
   }
 
@@ -195,9 +194,9 @@ export class Relay {
       await this.#send(other[from], { jsonrpc: '2.0', method: 'notifications/cancelled', params });
   }
 
-  /** Answers a request with a fault, if it has no answer yet. */
+  /** Takes a fault for the answer of a request that waits for one. It is judged as any other: it may quote words of the server. */
   fail(whose: End, id: RequestId, why: string): void {
-    if (this.#asked[whose].get(id)?.at === 'sent') void this.#settle(whose, fault(id, why));
+    if (this.#asked[whose].get(id)?.at === 'sent') void this.#answer(other[whose], fault(id, why));
   }
 
   #warn(line: string): void {

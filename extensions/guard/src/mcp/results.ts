@@ -24,9 +24,10 @@ export function readResult(response: Response): ReadResult {
   const { content, structuredContent, isError, _meta, ...rest } = response.result as Fields;
   const blocks = (Array.isArray(content) ? content : [content]).filter((one) => one !== undefined);
   const words = blocks.map(wordsOf).join('\n');
-  const shape = shapeOf(structuredContent, words);
+  const hasData = structuredContent !== undefined;
+  const shape = hasData ? shapeOf(structuredContent, words) : undefined;
   const others = Object.keys(rest).length > 0 ? [JSON.stringify(rest)] : []; // old servers have other fields
-  const data = shape === 'apart' ? [JSON.stringify(structuredContent)] : [];
+  const data = hasData && shape === undefined ? [JSON.stringify(structuredContent)] : [];
   const all = [...(blocks.length > 0 ? [words] : []), ...data, ...others].join('\n');
   const failed = isError === true;
   const remade = (text: string, isRefused: boolean, added = ''): Response => {
@@ -35,30 +36,22 @@ export function readResult(response: Response): ReadResult {
       return added === ''
         ? response
         : { ...response, result: { ...response.result, content: [...blocks, ...extra] } };
-    const structured = isRefused ? undefined : dataOf(text, shape);
-    const fields = structured === undefined ? {} : { structuredContent: structured };
+    const made = isRefused ? undefined : shape?.(text);
+    const isMade = typeof made === 'object' && made !== null;
+    const fields = isMade ? { structuredContent: made } : {};
     // clients refuse the result of a tool that promises data and has none, unless it is an error
-    const isWrong = isRefused || failed || (structuredContent !== undefined && !structured);
+    const isWrong = isRefused || failed || (hasData && !isMade);
     const result = { content: [{ type: 'text', text }, ...extra], ...fields };
     return { ...response, result: isWrong ? { ...result, isError: true } : result };
   };
   return { text: all, isError: failed, remade };
 }
 
-/** How the structured content says what the texts say: as JSON in them, under one key, or not at all. */
-type Shape = 'none' | 'json' | 'apart' | { readonly key: string };
-
-function shapeOf(data: unknown, words: string): Shape {
-  if (data === undefined) return 'none';
-  if (isDeepStrictEqual(jsonOf(words), data)) return 'json';
+/** Finds how data says what the texts say: as JSON, or under one key. Gives what makes it anew of other texts; nothing if it says more. */
+function shapeOf(data: unknown, words: string): ((text: string) => unknown) | undefined {
+  if (isDeepStrictEqual(jsonOf(words), data)) return jsonOf;
   const [[key, value] = ['', undefined], ...more] = Object.entries(Object(data));
-  return more.length === 0 && value === words ? { key } : 'apart';
-}
-
-function dataOf(text: string, shape: Shape): object | undefined {
-  if (typeof shape === 'object') return { [shape.key]: text };
-  const data = shape === 'json' ? jsonOf(text) : undefined;
-  return typeof data === 'object' && data !== null ? data : undefined;
+  return more.length === 0 && value === words ? (text) => ({ [key]: text }) : undefined;
 }
 
 function jsonOf(text: string): unknown {

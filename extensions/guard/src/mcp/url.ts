@@ -4,7 +4,7 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { type McpOptions, usualBytes } from './options.js';
+import type { McpOptions } from './options.js';
 
 /** Milliseconds that the SDK has to read the rest of a stream, and that the end of a session may take. */
 const restMs = 1_000;
@@ -52,7 +52,8 @@ export class UrlTransport extends StreamableHTTPClientTransport {
   }
 
   async *#watched(body: AsyncIterable<Uint8Array>, isStream: boolean, id: RequestId | undefined) {
-    const { maxBytes = usualBytes, clock } = this.#options;
+    const { clock, bounds } = this.#options;
+    const { maxBytes } = bounds;
     let [bytes, canResume] = [0, id === undefined];
     try {
       for await (const piece of body) {
