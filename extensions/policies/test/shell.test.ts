@@ -33,12 +33,12 @@ describe('a rule about a command', () => {
     },
   );
 
-  it('reads half of the spellings for certain, of which a search for the text misses many', async () => {
+  it('reads four in ten of the spellings for certain, of which a search for the text misses many', async () => {
     const search = await ruleOf("params.command.contains('rm -rf')");
     const commands = dangerous.map((spelling) => spelling('/'));
     const read = await Promise.all(commands.map(verdictOn));
     const found = await Promise.all(commands.map((one) => tryOn(search, one)));
-    expect(read.filter((one) => one === 'denied').length).toBeGreaterThan(commands.length / 2 - 10);
+    expect(read.filter((one) => one === 'denied').length).toBeGreaterThan(commands.length * 0.4);
     expect(found.filter(({ verdict }) => verdict === 'allowed').length).toBeGreaterThan(50);
   });
 
@@ -52,6 +52,8 @@ describe('a rule about a command', () => {
     ['its commands', 'a;'.repeat(50_000)],
     ['substitutions', '$('.repeat(40_000)],
     ['closed substitutions', `${'$('.repeat(300)}${'a '.repeat(20_000)}${')'.repeat(300)}`],
+    ['braces', '${'.repeat(40_000)],
+    ['closed braces', `${'${x:-'.repeat(300)}${'a '.repeat(20_000)}${'}'.repeat(300)}`],
     ['documents', `cat ${'<<E '.repeat(20_000)}\n`],
     ['shells in shells', `${'sh -c '.repeat(30_000)}x`],
     ['functions', 'a() '.repeat(20_000)],
