@@ -94,6 +94,14 @@ describe('the pattern of runs()', () => {
     ['kubectl delete ns *', 'kubectl delete ns prod', true],
     ['kubectl delete ns *', 'kubectl get ns', false],
     ['git *', 'git status', true],
+    ['dd of=/dev/*', 'dd if=x of=/dev/sda', true],
+    ['dd of=/dev/*', 'dd if=/dev/sda of=x', false],
+    ['chmod -R 777 /', 'sudo chmod 777 / --recursive', true],
+    ['chmod -R 777 /', 'chmod -R 755 /', false],
+    ['> /etc/*', 'echo x | cat >> /etc/passwd', true],
+    ['> /etc/*', 'sh -c "echo x 2> /etc/passwd"', true],
+    ['> /etc/*', 'cat /etc/passwd > out', false],
+    ['> /etc/*', 'ls > "$log"', undefined],
   ] as const)('%j is %j: %j', (pattern, command, is) => {
     const { isFoundIn } = commandPattern(pattern);
     if (is === undefined) expect(() => isFoundIn(command)).toThrow('known only when it runs');

@@ -166,27 +166,29 @@ export interface Flags {
 }
 
 /** Programs that run the command in their words. */
-export const wrappers: Readonly<Record<string, Flags>> = {
-  env: { taking: 'uC', alone: 'i0v' },
-  sudo: { taking: 'CDghpRrtTUu', alone: 'ABbEHKklnNPSvV' },
-  doas: { taking: 'Cu', alone: 'Ln' },
-  nohup: { taking: '', alone: '' },
-  time: { taking: 'fo', alone: 'apqv' },
-  nice: { taking: 'n', alone: '0123456789' },
-  ionice: { taking: 'cn', alone: 't' },
-  timeout: { taking: 'ks', alone: 'fvp', words: 1 },
-  stdbuf: { taking: 'ioe', alone: '' },
-  setsid: { taking: '', alone: 'cfw' },
-  command: { taking: '', alone: 'p' },
-  builtin: { taking: '', alone: '' },
-  exec: { taking: 'a', alone: 'cl' },
-  noglob: { taking: '', alone: '' },
-  nocorrect: { taking: '', alone: '' },
-  '-': { taking: '', alone: '' },
-  busybox: { taking: '', alone: '' },
-  toybox: { taking: '', alone: '' },
-  xargs: { taking: 'adEILnPs', alone: '0rtxop' },
-};
+export const wrappers: ReadonlyMap<string, Flags> = new Map(
+  Object.entries({
+    env: { taking: 'uC', alone: 'i0v' },
+    sudo: { taking: 'CDghpRrtTUu', alone: 'ABbEHKklnNPSvV' },
+    doas: { taking: 'Cu', alone: 'Ln' },
+    nohup: { taking: '', alone: '' },
+    time: { taking: 'fo', alone: 'apqv' },
+    nice: { taking: 'n', alone: '0123456789' },
+    ionice: { taking: 'cn', alone: 't' },
+    timeout: { taking: 'ks', alone: 'fvp', words: 1 },
+    stdbuf: { taking: 'ioe', alone: '' },
+    setsid: { taking: '', alone: 'cfw' },
+    command: { taking: '', alone: 'p' },
+    builtin: { taking: '', alone: '' },
+    exec: { taking: 'a', alone: 'cl' },
+    noglob: { taking: '', alone: '' },
+    nocorrect: { taking: '', alone: '' },
+    '-': { taking: '', alone: '' },
+    busybox: { taking: '', alone: '' },
+    toybox: { taking: '', alone: '' },
+    xargs: { taking: 'adEILnPs', alone: '0rtxop' },
+  }),
+);
 
 /** Long flags of them that stand alone, or take a value after `=`. */
 export const longFlag =

@@ -15,7 +15,7 @@ import {
 
 /** A command that a text may run. */
 export interface ShellCommand {
-  /** The name of the program without its folder, in small letters. */
+  /** The name of the program without its folder, in small letters; `>` for a file that a redirection writes. */
   readonly program: string;
   readonly words: readonly ShellWord[];
   /** False if the words may be mere data of another program. */
@@ -78,7 +78,8 @@ class Reader {
       this.#close('it counts with a value that may hold a command');
     if (
       [...ran, ...ran.flatMap(programs.recipesOf)].some((one) => this.#written.has(one)) ||
-      (this.#runsFile && this.#written.has(''))
+      (this.#runsFile && this.#written.has('')) ||
+      (this.#ran.has('') && this.#written.size > 0)
     )
       this.#close('it may run a file that it writes');
     return { commands: this.#commands, unread: this.#unread };
@@ -117,10 +118,11 @@ class Reader {
       return;
     }
     if (node.type === 'Assignment') this.#assign(shellWordOf(node));
-    if (node.type === 'Redirect' && node.operator.includes('>'))
-      this.#written.add(
-        fileName(node.target === undefined ? '' : (shellWordOf(node.target).value ?? '')),
-      );
+    if (node.type === 'Redirect' && node.operator.includes('>')) {
+      const file = node.target === undefined ? openWord : shellWordOf(node.target);
+      this.#written.add(fileName(file.value ?? ''));
+      this.#commands.push({ program: '>', words: [file], isCertain: !this.#isData });
+    }
     if (node.type === 'Command' && node.name !== undefined)
       this.#run([node.name, ...node.args].map(shellWordOf), inputOf(node.redirects), isPiped);
     forEachChild(node, (child) => this.#visit(child, isPiped));
@@ -161,9 +163,7 @@ class Reader {
     input: string | undefined,
     isPiped: boolean,
   ): Unread {
-    const flags = Object.hasOwn(programs.wrappers, program)
-      ? programs.wrappers[program]
-      : undefined;
+    const flags = programs.wrappers.get(program);
     if (flags !== undefined) return this.#wrapped(program, words, flags, input, isPiped);
     if (programs.naming.test(program)) {
       const isUnnamed = ({ value, start }: ShellWord) =>
@@ -251,9 +251,8 @@ class Reader {
     const { value, start, isOpen } = file ?? openWord;
     if (isOpen || /^([-+]|$)|^\/(dev|proc)\//.test(start)) return 'a text that is run is not known';
     this.#runsFile = true;
-    if (value === undefined)
-      return this.#written.size > 0 ? 'it may run a file that it writes' : undefined;
-    for (const end of ['', '.js', '.py']) this.#ran.add(fileName(value) + end);
+    if (value === undefined) this.#ran.add('');
+    else for (const end of ['', '.js', '.py']) this.#ran.add(fileName(value) + end);
     return undefined;
   }
 
@@ -365,8 +364,10 @@ class Reader {
 
   /** Looks for a command in words, and in the texts among them. */
   #scan(words: readonly ShellWord[], isStrict: boolean): void {
+    const before = this.#isSlice;
     for (const [index, { value }] of words.entries()) {
       if (value === undefined) continue;
+      this.#isSlice = true;
       const text = value.replace(/^(--[\w-]+=|-[A-Za-z](?=\S)|[\w.-]+=!?|\+?!|ext::)+/, '');
       if (/[\s;|&'"\\$]/.test(text)) this.#close(this.#text(text));
       else if (
@@ -374,15 +375,9 @@ class Reader {
         fileName(value) !== '' &&
         (isStrict || index < words.length - 1)
       )
-        this.#slice(words.slice(index));
+        this.#run(words.slice(index));
+      this.#isSlice = before;
     }
-  }
-
-  #slice(words: readonly ShellWord[]): void {
-    const before = this.#isSlice;
-    this.#isSlice = true;
-    this.#run(words);
-    this.#isSlice = before;
   }
 }
 

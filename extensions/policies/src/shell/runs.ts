@@ -27,7 +27,7 @@ interface Wanted {
  */
 export function commandPattern(source: string): LinearPattern {
   const [program, ...words] = source.trim().split(/\s+/);
-  if (program === undefined || !/^[\w.*+[-]+$/.test(program) || source.length > longestPattern)
+  if (program === undefined || !/^(>|[\w.*+[-]+)$/.test(program) || source.length > longestPattern)
     throw new Error(
       `"${source.slice(0, longestPattern)}" must begin with the name of a program, without a folder`,
     );
