@@ -52,8 +52,6 @@ describe('a rule about a command', () => {
     ['its commands', 'a;'.repeat(50_000)],
     ['substitutions', '$('.repeat(40_000)],
     ['closed substitutions', `${'$('.repeat(300)}${'a '.repeat(20_000)}${')'.repeat(300)}`],
-    ['braces', '${'.repeat(40_000)],
-    ['closed braces', `${'${x:-'.repeat(300)}${'a '.repeat(20_000)}${'}'.repeat(300)}`],
     ['documents', `cat ${'<<E '.repeat(20_000)}\n`],
     ['shells in shells', `${'sh -c '.repeat(30_000)}x`],
     ['functions', 'a() '.repeat(20_000)],
@@ -65,6 +63,12 @@ describe('a rule about a command', () => {
       expect(await tryOn(noDeletion, command)).toMatchObject({ verdict: 'failed' });
     },
   );
+
+  it('counts a text once more for each brace that opens in it, as the parser reads it (judgement §5.5)', async () => {
+    const nested = `echo ${'${x:-'.repeat(300)}${'a '.repeat(20_000)}${'}'.repeat(300)}`;
+    expect((await tryOn(noDeletion, nested)).why).toMatch(/it is too long or too deep/);
+    expect(await verdictOn(nested.replaceAll(/[${}]|x:-/g, ''))).toBe('allowed');
+  });
 
   it('says why it cannot read a command', async () => {
     expect((await tryOn(noDeletion, '$x -rf /')).why).toMatch(
