@@ -33,12 +33,12 @@ describe('a rule about a command', () => {
     },
   );
 
-  it('reads half of the spellings for certain, of which a search for the text misses many', async () => {
+  it('reads four in ten of the spellings for certain, of which a search for the text misses many', async () => {
     const search = await ruleOf("params.command.contains('rm -rf')");
     const commands = dangerous.map((spelling) => spelling('/'));
     const read = await Promise.all(commands.map(verdictOn));
     const found = await Promise.all(commands.map((one) => tryOn(search, one)));
-    expect(read.filter((one) => one === 'denied').length).toBeGreaterThan(commands.length / 2 - 10);
+    expect(read.filter((one) => one === 'denied').length).toBeGreaterThan(commands.length * 0.4);
     expect(found.filter(({ verdict }) => verdict === 'allowed').length).toBeGreaterThan(50);
   });
 
@@ -63,6 +63,12 @@ describe('a rule about a command', () => {
       expect(await tryOn(noDeletion, command)).toMatchObject({ verdict: 'failed' });
     },
   );
+
+  it('counts a text once more for each brace that opens in it, as the parser reads it (judgement §5.5)', async () => {
+    const nested = `echo ${'${x:-'.repeat(300)}${'a '.repeat(20_000)}${'}'.repeat(300)}`;
+    expect((await tryOn(noDeletion, nested)).why).toMatch(/it is too long or too deep/);
+    expect(await verdictOn(nested.replaceAll(/[${}]|x:-/g, ''))).toBe('allowed');
+  });
 
   it('says why it cannot read a command', async () => {
     expect((await tryOn(noDeletion, '$x -rf /')).why).toMatch(
@@ -92,6 +98,14 @@ describe('the pattern of runs()', () => {
     ['kubectl delete ns *', 'kubectl delete ns prod', true],
     ['kubectl delete ns *', 'kubectl get ns', false],
     ['git *', 'git status', true],
+    ['dd of=/dev/*', 'dd if=x of=/dev/sda', true],
+    ['dd of=/dev/*', 'dd if=/dev/sda of=x', false],
+    ['chmod -R 777 /', 'sudo chmod 777 / --recursive', true],
+    ['chmod -R 777 /', 'chmod -R 755 /', false],
+    ['> /etc/*', 'echo x | cat >> /etc/passwd', true],
+    ['> /etc/*', 'sh -c "echo x 2> /etc/passwd"', true],
+    ['> /etc/*', 'cat /etc/passwd > out', false],
+    ['> /etc/*', 'ls > "$log"', undefined],
   ] as const)('%j is %j: %j', (pattern, command, is) => {
     const { isFoundIn } = commandPattern(pattern);
     if (is === undefined) expect(() => isFoundIn(command)).toThrow('known only when it runs');

@@ -5,6 +5,7 @@ import { unreadOf } from './unread.js';
 import {
   fileName,
   inputOf,
+  known,
   openWord,
   replaced,
   type ShellWord,
@@ -14,7 +15,7 @@ import {
 
 /** A command that a text may run. */
 export interface ShellCommand {
-  /** The name of the program without its folder, in small letters. */
+  /** The name of the program without its folder, in small letters; `>` for a file that a redirection writes. */
   readonly program: string;
   readonly words: readonly ShellWord[];
   /** False if the words may be mere data of another program. */
@@ -55,6 +56,8 @@ class Reader {
   #isData = false;
   /** They most likely are: what cannot be read of them does not count. */
   #isLoose = false;
+  /** The words at hand are a part of words that are looked through. */
+  #isSlice = false;
   /** A value is counted or taken as a name: if it has a substitution in it, that is run. */
   #counts = false;
   /** A file is run that is no program of the system. */
@@ -73,7 +76,11 @@ class Reader {
       (programs.hiding.test(text) || ran.some((one) => programs.filling.has(one)))
     )
       this.#close('it counts with a value that may hold a command');
-    if (ran.some((one) => this.#written.has(one)) || (this.#runsFile && this.#written.has('')))
+    if (
+      [...ran, ...ran.flatMap(programs.recipesOf)].some((one) => this.#written.has(one)) ||
+      (this.#runsFile && this.#written.has('')) ||
+      (this.#ran.has('') && this.#written.size > 0)
+    )
       this.#close('it may run a file that it writes');
     return { commands: this.#commands, unread: this.#unread };
   }
@@ -92,9 +99,12 @@ class Reader {
     if (text.length > longestText || this.#depth >= deepestText || text.includes('\0'))
       return 'a text is too long, too deep or has a NUL';
     this.#spend(text.length * ((text.match(/[$<>]\(|\$\{|<<|`/g)?.length ?? 0) + 1));
+    const isSlice = this.#isSlice;
+    this.#isSlice = false;
     this.#depth++;
     this.#visit(parse(text), false);
     this.#depth--;
+    this.#isSlice = isSlice;
     return undefined;
   }
 
@@ -107,15 +117,25 @@ class Reader {
       for (const [index, one] of node.commands.entries()) this.#visit(one, isPiped || index > 0);
       return;
     }
-    if (node.type === 'Assignment' && programs.runVariable.test(node.name))
-      this.#close(this.#text(shellWordOf(node).value?.slice(node.name.length + 1)));
-    if (node.type === 'Redirect' && node.operator.includes('>'))
-      this.#written.add(
-        fileName(node.target === undefined ? '' : (shellWordOf(node.target).value ?? '')),
-      );
+    if (node.type === 'Assignment') this.#assign(shellWordOf(node));
+    if (node.type === 'Redirect' && node.operator.includes('>')) {
+      const file = node.target === undefined ? openWord : shellWordOf(node.target);
+      this.#written.add(fileName(file.value ?? ''));
+      this.#commands.push({ program: '>', words: [file], isCertain: !this.#isData });
+    }
     if (node.type === 'Command' && node.name !== undefined)
       this.#run([node.name, ...node.args].map(shellWordOf), inputOf(node.redirects), isPiped);
     forEachChild(node, (child) => this.#visit(child, isPiped));
+  }
+
+  /** Reads `NAME=VALUE`: the value may be run by a program that reads the variable. */
+  #assign({ start, value }: ShellWord): void {
+    const [name = ''] = start.split('=');
+    const text = value?.slice(name.length + 1);
+    if (programs.settings.test(value ?? start)) this.#close('it sets how programs run');
+    if (name === 'PATH') this.#runsFile = true;
+    if (programs.runVariable.test(name)) this.#close(this.#text(text));
+    else if (text !== undefined) this.#asData(() => this.#scan([known(text)], false), false);
   }
 
   /** Reads the words of a command. `input` is the text of its standard input, if that is known. */
@@ -132,8 +152,7 @@ class Reader {
     this.#commands.push({ program, words, isCertain: !this.#isData });
     if (!this.#isLoose) this.#ran.add(program);
     if (/^(?!\/(usr\/(local\/)?)?s?bin\/).*\//.test(value)) this.#runsFile = true;
-    if (programs.copying.has(program))
-      for (const one of words) this.#written.add(fileName(one.value?.replace(/^\w+=/, '') ?? '-'));
+    for (const name of programs.writtenBy(program, words)) this.#written.add(name);
     if (programs.counts(program, words)) this.#counts = true;
     this.#close(this.#ofProgram(program, words, input, isPiped));
   }
@@ -144,29 +163,43 @@ class Reader {
     input: string | undefined,
     isPiped: boolean,
   ): Unread {
-    const flags = Object.hasOwn(programs.wrappers, program)
-      ? programs.wrappers[program]
-      : undefined;
+    const flags = programs.wrappers.get(program);
     if (flags !== undefined) return this.#wrapped(program, words, flags, input, isPiped);
+    if (programs.naming.test(program)) {
+      const isUnnamed = ({ value, start }: ShellWord) =>
+        value === undefined && !/^\w+=/.test(start);
+      if (words.some(({ value = '' }) => programs.isCommand(value)))
+        return 'it sets how programs run';
+      if (!programs.filling.has(program) && words.some(isUnnamed))
+        return 'the name of a variable is not known';
+    }
     const isLaunching = words.some(({ value = '' }) => programs.launching.test(value));
     if (programs.plain.has(program) && !isLaunching) return undefined;
-    if (words.some(({ value = '' }) => programs.settings.test(value)))
-      return 'it sets how shells run';
+    if (isLaunching)
+      for (const { value = '' } of words) this.#ran.add(fileName(value.replace(/^--[\w-]+=/, '')));
+    if (words.some(({ start, value }) => programs.settings.test(value ?? start)))
+      return 'it sets how programs run';
     if (programs.shells.has(program)) return this.#shell(words, input);
     if (program === 'eval' || program === 'trap') {
-      const values = words.slice(0, program === 'trap' ? 1 : undefined).map(({ value }) => value);
+      const own = words[0]?.value === '--' ? words.slice(1) : words;
+      const values = own.slice(0, program === 'trap' ? 1 : undefined).map(({ value }) => value);
       return this.#text(values.includes(undefined) ? undefined : values.join(' '));
     }
-    if (program === 'source' || program === '.') return this.#file(words[0]);
-    if (programs.interpreter.test(program)) return this.#interpreter(words);
+    if (program === 'source' || program === '.')
+      return words[0] === undefined ? undefined : this.#file(words[0]);
+    if (programs.interpreter.test(program))
+      return this.#interpreter(/^(python|pypy)/.test(program), words);
     if (/^.?awk$|^g?sed$/.test(program))
       return filterOf(program.endsWith('awk') ? 'awk' : 'sed', words);
     if (program === 'find' || program === 'fd') return this.#find(words);
     if (programs.closing.has(program))
       return words.length > 0 ? `${program} is not read` : undefined;
     if (program === 'git') return this.#git(words, isLaunching);
-    if (programs.remote.has(program)) return this.#remote(words, input, isPiped);
-    return this.#other(words);
+    if (programs.container.test(program) && programs.quietWord.test(words[0]?.value ?? ''))
+      return undefined;
+    if (programs.launcher.test(program)) return this.#remote(program, words, undefined, false);
+    if (programs.remote.has(program)) return this.#remote(program, words, input, isPiped);
+    return this.#other(words, program);
   }
 
   #wrapped(
@@ -180,11 +213,13 @@ class Reader {
     const read = afterFlags(words, flags);
     if (read === undefined) return `the flags of ${program} are not known`;
     const isSetting = /^(env|sudo|doas)$/.test(program);
-    const start = read.rest.findIndex(({ value }) => !isSetting || !/^\w+=/.test(value ?? ''));
+    const start = read.rest.findIndex(({ start }) => !isSetting || !/^\w+=/.test(start));
+    for (const one of read.rest.slice(0, start < 0 ? undefined : start)) this.#assign(one);
     if (start < 0) return undefined;
     let rest = read.rest.slice(start + (flags.words ?? 0));
     if (program === 'xargs' && rest.length > 0) {
-      const [, mark] = read.given.find(([letter]) => letter === 'I') ?? [];
+      const [letter, mark] = read.given.find(([one]) => one === 'I') ?? [];
+      if (letter !== undefined && mark === undefined) return 'the mark of xargs is not known';
       rest =
         mark === undefined ? [...rest, openWord] : rest.map((one) => replaced(one, mark, openWord));
     }
@@ -213,20 +248,28 @@ class Reader {
 
   /** A file of commands: it is not read. */
   #file(file: ShellWord | undefined): Unread {
-    const name = file?.value ?? '-';
-    if (/^([-+]|$)|^\/(dev|proc)\//.test(name)) return 'a text that is run is not known';
+    const { value, start, isOpen } = file ?? openWord;
+    if (isOpen || /^([-+]|$)|^\/(dev|proc)\//.test(start)) return 'a text that is run is not known';
     this.#runsFile = true;
-    this.#ran.add(fileName(name));
+    if (value === undefined) this.#ran.add('');
+    else for (const end of ['', '.js', '.py']) this.#ran.add(fileName(value) + end);
     return undefined;
   }
 
-  #interpreter(words: readonly ShellWord[]): Unread {
-    const word = words.find(({ value }) => value === undefined || !programs.harmless.test(value));
-    if (word?.value === '-m') return undefined;
-    if (
-      word === undefined &&
-      words.some(({ value }) => /^(-V|-h|--version|--help)$/.test(value ?? ''))
-    )
+  #interpreter(isPython: boolean, words: readonly ShellWord[]): Unread {
+    const at = words.findIndex(
+      ({ value = '-' }) =>
+        !programs.harmless.test(value) && !(isPython && programs.harmlessOfPython.test(value)),
+    );
+    const word = words[at];
+    if (isPython && word?.value === '-m') {
+      const name = words[at + 1]?.value ?? '-';
+      for (const part of name.split('.')) this.#file(known(`${part}.py`));
+      return /^-/.test(name) || programs.runningModule.test(name)
+        ? 'a text of another language is run'
+        : this.#other(words.slice(at + 1));
+    }
+    if (word === undefined && words.some(({ start }) => /^(-[vVh]|--(version|help))$/.test(start)))
       return undefined;
     return word?.value === 'eval' ? 'a text of another language is run' : this.#file(word);
   }
@@ -249,39 +292,68 @@ class Reader {
   #git(words: readonly ShellWord[], isLaunching: boolean): Unread {
     let at = 0;
     for (; words[at]?.isOpen === true || words[at]?.value?.startsWith('-') === true; at++) {
-      const { value = '' } = words[at] ?? openWord;
-      if (value === '-C') at++;
-      else if (value === '-c' && programs.quietSetting.test(words[at + 1]?.value ?? '')) at++;
-      else if (!programs.quietFlag.test(value)) return 'the flags of git are not known';
+      const { value, start, isMany } = words[at] ?? openWord;
+      if (value === '-C' && words[at + 1]?.isMany === false) at++;
+      else if (value === '-c' && isQuiet(words[at + 1])) at++;
+      else if (!programs.quietFlag.test(value ?? start) || isMany)
+        return 'the flags of git are not known';
     }
-    if (isLaunching || programs.running.has(words[at]?.value ?? ''))
-      this.#asData(() => this.#scan(words.slice(at), true), true);
-    return undefined;
+    const own = words.slice(at);
+    const [{ value = '' } = openWord] = own;
+    const isSetting = value === 'clone' && own.some(({ start }) => /^(-c|--conf)/.test(start));
+    if (!isLaunching && !isSetting && !programs.running.has(value)) return undefined;
+    this.#asData(() => this.#scan(own, true), true);
+    const isOpen = own.some((one, index) => one.value === undefined && !isQuiet(own[index - 1]));
+    return isOpen ? 'a word of git that may be run is not known' : undefined;
   }
 
-  #remote(words: readonly ShellWord[], input: string | undefined, isPiped: boolean): Unread {
+  #remote(
+    program: string,
+    words: readonly ShellWord[],
+    input: string | undefined,
+    isPiped: boolean,
+  ): Unread {
     this.#asData(() => {
       this.#scan(words, true);
       if (input !== undefined) this.#close(this.#text(input));
     }, true);
-    const isOpen = isPiped || words.some(({ value }) => value === undefined);
+    const isContainer = programs.container.test(program);
+    const isOpen =
+      isPiped ||
+      words.some(
+        ({ value, isMany }, at) =>
+          value === undefined &&
+          (isMany || !isContainer || !programs.valueFlag.test(words[at - 1]?.value ?? '')),
+      );
     return isOpen ? 'a program that runs others has words or input that are not known' : undefined;
   }
 
   /** A program that none is known to run others by: words that look like a command may still be one. */
-  #other(words: readonly ShellWord[]): Unread {
+  #other(words: readonly ShellWord[], program = ''): Unread {
     this.#asData(() => this.#scan(words, false), false);
-    const at = words.findIndex(
-      ({ value = '' }, index) =>
-        programs.shells.has(fileName(value)) && /^-\w*c/.test(words[index + 1]?.value ?? ''),
-    );
-    return at < 0 ? undefined : this.#shell(words.slice(at + 1), undefined);
+    if (/^g?make$/.test(program) && words.some(({ start }) => /^-f?-?$|^\/dev\//.test(start)))
+      return 'a makefile of its input is not read';
+    if (programs.texted.test(program))
+      for (const [index, { value, start }] of words.entries()) {
+        const before = words[index - 1]?.value ?? (/x$/.test(program) ? 'x' : '');
+        if (!programs.textFlag.test(before) && !programs.textFlag.test(start)) continue;
+        if (value === undefined) return 'a text that is run is not known';
+        this.#ran.add(fileName(value.replace(/^--[\w-]+=/, '')));
+      }
+    const at = words.findIndex(({ value = '' }, index) => {
+      const name = fileName(value);
+      const isRun = programs.shells.has(name) || programs.interpreter.test(name);
+      return isRun && /^-\w*[cepErn]|^--(eval|print)/.test(words[index + 1]?.start ?? '');
+    });
+    if (at < 0) return undefined;
+    const [{ value = '' } = openWord, ...rest] = words.slice(at);
+    return this.#ofProgram(fileName(value), rest, undefined, false);
   }
 
   /** Reads words that may be mere data: what it finds is not certain, and what it cannot read counts if `isStrict`. */
   #asData(work: () => void, isStrict: boolean): void {
     const before = { isData: this.#isData, isLoose: this.#isLoose, unread: this.#unread };
-    if (before.isLoose && !isStrict) return;
+    if (this.#isSlice && !isStrict) return;
     this.#isData = true;
     this.#isLoose ||= !isStrict;
     work();
@@ -292,9 +364,11 @@ class Reader {
 
   /** Looks for a command in words, and in the texts among them. */
   #scan(words: readonly ShellWord[], isStrict: boolean): void {
+    const before = this.#isSlice;
     for (const [index, { value }] of words.entries()) {
       if (value === undefined) continue;
-      const text = value.replace(/^(--[\w-]+=|-[A-Za-z](?=\S)|[\w.-]+=!?|!|ext::)+/, '');
+      this.#isSlice = true;
+      const text = value.replace(/^(--[\w-]+=|-[A-Za-z](?=\S)|[\w.-]+=!?|\+?!|ext::)+/, '');
       if (/[\s;|&'"\\$]/.test(text)) this.#close(this.#text(text));
       else if (
         !value.startsWith('-') &&
@@ -302,8 +376,14 @@ class Reader {
         (isStrict || index < words.length - 1)
       )
         this.#run(words.slice(index));
+      this.#isSlice = before;
     }
   }
+}
+
+/** Returns whether a setting of git, with or without its value, runs nothing. */
+function isQuiet(word: ShellWord | undefined): boolean {
+  return word?.isMany === false && programs.quietSetting.test(word.start);
 }
 
 /** Returns why a text of awk or sed may run a command. */
@@ -313,12 +393,12 @@ function filterOf(name: 'awk' | 'sed', words: readonly ShellWord[]): Unread {
   const own = words.filter(({ value }) => !isSed || !/^$|^-i|^--in-place/.test(value ?? '-'));
   const { rest = [openWord], given = [] } = afterFlags(own, flags) ?? {};
   const scripts = given.flatMap(([letter, value]) => (letter === 'e' ? [value] : []));
-  if (scripts.length === 0) scripts.push(rest[0]?.value ?? '\0');
+  if (scripts.length === 0) scripts.push(rest[0]?.value);
   const late = isSed ? rest.slice(1) : [];
   const isSafe =
     !late.some(({ value, isOpen }) => isOpen || value?.startsWith('-') === true) &&
     scripts
-      .flatMap((one) => (isSed ? one.split(/[;\n]/) : [one]))
-      .every((one) => one.length < 1_000 && safe.test(one));
+      .flatMap((one) => (isSed && one !== undefined ? one.split(/[;\n]/) : [one]))
+      .every((one) => one !== undefined && one.length < 1_000 && safe.test(one));
   return isSafe ? undefined : `a text of ${name} may run a command`;
 }

@@ -27,7 +27,7 @@ interface Wanted {
  */
 export function commandPattern(source: string): LinearPattern {
   const [program, ...words] = source.trim().split(/\s+/);
-  if (program === undefined || !/^[\w.*+[-]+$/.test(program) || source.length > longestPattern)
+  if (program === undefined || !/^(>|[\w.*+[-]+)$/.test(program) || source.length > longestPattern)
     throw new Error(
       `"${source.slice(0, longestPattern)}" must begin with the name of a program, without a folder`,
     );
@@ -75,7 +75,9 @@ function judged(
   const hasFlags = wanted.flags.every((forms) => given.some((one) => isForm(one, forms)));
   const hasOperands = isInOrder(operands, wanted.operands);
   if (hasFlags && hasOperands) return isCertain ? 'yes' : 'perhaps';
-  const mayHaveFlags = hasFlags || before.some(({ isOpen }) => isOpen);
+  // a flag of rm has no slash
+  const mayHaveFlags =
+    hasFlags || before.some(({ isOpen, isPath }) => isOpen && !(program === 'rm' && isPath));
   const mayHaveOperands = hasOperands || words.some(({ value }) => value === undefined);
   return mayHaveFlags && mayHaveOperands ? 'perhaps' : 'no';
 }

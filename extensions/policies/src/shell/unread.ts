@@ -1,5 +1,5 @@
 import type { SyntaxNode } from 'unbash';
-import { settings } from './programs.js';
+import { isCommand } from './programs.js';
 
 /** Returns why a node cannot be read for certain; `counts` if it takes a value as a number or a name, which may run a command. */
 export function unreadOf(node: SyntaxNode): string | undefined {
@@ -9,11 +9,10 @@ export function unreadOf(node: SyntaxNode): string | undefined {
         ? 'it is no text of bash'
         : undefined;
     case 'Assignment':
-      if (settings.test(`${node.name}=`)) return 'it sets how shells run';
       return node.index === undefined || /^\d+$/.test(node.index.text) ? undefined : 'counts';
     case 'For':
     case 'Select':
-      return settings.test(`${node.name.text}=`) ? 'it sets how shells run' : undefined;
+      return isCommand(node.name.text) ? 'it sets how programs run' : undefined;
     case 'ArithmeticWord':
       return /^\d*$/.test(node.value) ? undefined : 'counts';
     case 'ArithmeticCommandExpansion':
@@ -35,8 +34,12 @@ export function unreadOf(node: SyntaxNode): string | undefined {
       const { operation, index, prefix } = node;
       if (operation?.type === 'Unknown' || operation?.type === 'Transform')
         return 'it expands a value in an unknown way';
-      if (settings.test(`${node.parameter}=`) && operation?.type === 'Default')
-        return 'it sets how shells run';
+      if (
+        operation?.type === 'Default' &&
+        operation.operator.includes('=') &&
+        isCommand(node.parameter)
+      )
+        return 'it sets how programs run';
       if (prefix === '!' || operation?.type === 'Slice') return 'counts';
       return index === undefined || /^[\d@*]+$/.test(index.text) ? undefined : 'counts';
     }

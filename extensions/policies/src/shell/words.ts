@@ -4,6 +4,10 @@ import type { Assignment, Redirection, Word, WordPart } from 'unbash';
 export interface ShellWord {
   /** Absent if only the run of the text can tell. */
   readonly value?: string;
+  /** The text that it surely begins with; it may be less than all. */
+  readonly start: string;
+  /** It has a slash, whatever the rest is. */
+  readonly isPath?: boolean;
   /** It may turn out to be a flag. */
   readonly isOpen: boolean;
   /** It may turn out to be any words, or none. */
@@ -11,33 +15,40 @@ export interface ShellWord {
 }
 
 /** A word that nothing is known of. */
-export const openWord: ShellWord = { isOpen: true, isMany: true };
+export const openWord: ShellWord = { start: '', isOpen: true, isMany: true };
 
 /** A word that is no flag, such as a path that a program finds. */
-export const somePath: ShellWord = { isOpen: false, isMany: false };
+export const somePath: ShellWord = { start: '', isOpen: false, isMany: false };
 
 /** A word that is known as it is. */
 export function known(value: string): ShellWord {
-  return { value, isOpen: false, isMany: false };
+  return { value, start: value, isOpen: false, isMany: false };
 }
 
 /** Reads a word or an assignment among the words of a command. */
 export function shellWordOf(word: Word | Assignment): ShellWord {
   if (word.type === 'Assignment') {
     const value = word.value.type === 'Word' ? shellWordOf(word.value).value : undefined;
-    return value === undefined ? somePath : known(`${word.name}=${value}`);
+    return value === undefined
+      ? { ...somePath, start: `${word.name}=` }
+      : known(`${word.name}=${value}`);
   }
   const { parts, text, value } = word;
   if (parts === undefined) {
     const bare = text.replaceAll(/\\[\s\S]/g, '');
     const hasBraces = bare.includes('{') && bare.includes('}') && /,|\.\./.test(bare);
     const isKnownText = !hasBraces && !/^~[^/]*$|[*?$`]/.test(bare);
-    return isKnownText ? known(value) : openWord;
+    if (isKnownText) return known(value);
+    const [start = ''] = /^[\w./@%:+,=-]*/.exec(text) ?? [];
+    return start === '' || start.startsWith('-')
+      ? { ...openWord, start }
+      : { start, isOpen: false, isMany: true };
   }
   if (parts.every(isKnown)) return known(value);
   const start = knownText(parts[0]);
   const isMany = parts.some(splits);
-  return { isOpen: isMany || start === '' || start.startsWith('-'), isMany };
+  const isPath = parts.some(hasSlash);
+  return { start, isPath, isOpen: isMany || start === '' || start.startsWith('-'), isMany };
 }
 
 function isKnown(part: WordPart): boolean {
@@ -49,6 +60,11 @@ function isKnown(part: WordPart): boolean {
 function knownText(part: WordPart | undefined): string {
   if (part?.type === 'DoubleQuoted') return knownText(part.parts[0]);
   return part !== undefined && isKnown(part) && 'value' in part ? part.value : '';
+}
+
+function hasSlash(part: WordPart): boolean {
+  if (part.type === 'DoubleQuoted') return part.parts.some(hasSlash);
+  return part.type === 'Literal' && part.value.includes('/');
 }
 
 /** An expansion may become any words, unless quotes hold it together. The words of a pattern all begin as the pattern does. */
