@@ -125,7 +125,12 @@ describe('a record in a file', () => {
       ...['f-1', 'f-2'].map((id) => aDispatch(id, { correlationId: 'u-9', body })),
       ...someDispatches(8, 3, 8),
     ]);
-    await forgetInFile(place.path, { of: 'conversation', id: 'c-7' });
+    await forgetInFile(
+      place.path,
+      { of: 'conversation', id: 'c-7' },
+      false,
+      new AbortController().signal,
+    );
     const trusted = checkpointsIn(place);
     expect(await verifyFile(place.path, trusted)).toMatchObject({
       records: 18,
