@@ -36,7 +36,10 @@ type RecordReader = Pick<JournalReader, 'dispatches' | 'keyValues'>;
 const page = 500;
 
 /** Reads all records. Each page begins with the last of the page before, so that no other record with its number is passed over. */
-async function* recordsOf(reader: RecordReader, from = 0): AsyncGenerator<DispatchRecord> {
+export async function* recordsOf(
+  reader: Pick<JournalReader, 'dispatches'>,
+  from = 0,
+): AsyncGenerator<DispatchRecord> {
   let last = from;
   for (let isMore = true, isFirst = true; isMore; isFirst = false) {
     const filter = { afterSeq: last - 1, limit: page, kinds: entryKinds };

@@ -2,6 +2,7 @@ import type { DispatchRecord } from '../journal.js';
 import { follows, type Head, type Proof, proofOf } from './proof.js';
 import { isSigned, type Signed } from './record-key.js';
 import {
+  digestOfHeads,
   digestOfStatement,
   type HeadsStatement,
   headOf,
@@ -205,6 +206,15 @@ function checkStatements(
   }
   if (!isGood(cut))
     find({ kind: 'checkpoint', problem: `the cut at checkpoint ${cut.number}: ${bad}` });
+  const proves = checkpoints.find((one) => one.number === cut.number);
+  const isProven =
+    cut.number === 0
+      ? cut.heads.length === 0
+      : proves?.all === digestOfHeads(headsIn(cut)) &&
+        proves.seq === cut.seq &&
+        digestOfStatement(proves) === cut.before;
+  if (!isProven)
+    find({ kind: 'checkpoint', problem: `the cut is not that of checkpoint ${cut.number}` });
   let { number, before } = cut;
   const digests = new Map([[number, before]]);
   const good = checkpoints.filter((one) => {
