@@ -61,7 +61,7 @@ export class Recorder {
   });
   #key: RecordKey;
   #last: Place | undefined;
-  /** A checkpoint that could not be kept elsewhere. */
+  /** The last checkpoint, until it is kept elsewhere. */
   #missing: Signed<HeadsStatement> | undefined;
   #signing: Promise<void> = Promise.resolve();
 
@@ -95,40 +95,32 @@ export class Recorder {
   }
 
   async #sign(): Promise<void> {
-    const { chain, lastSeq, checkpointFile } = this.#parts;
+    const { chain, checkpointFile, onFailure } = this.#parts;
     const unsigned = chain.takeUnsigned();
-    if (unsigned.size === 0) return this.#catchUp();
-    let made: Signed<HeadsStatement> | undefined;
+    let isMade = unsigned.size === 0;
     try {
-      const seq = await lastSeq();
-      await this.#takeKey();
-      for (let tries = 0; made === undefined; tries++) {
-        if (tries === mostTries) throw journalError('record-not-signed', { tries });
-        const { number, digest, heads } = await this.#newest();
-        const next = { number: number + 1, digest, seq, heads: new Map([...heads, ...unsigned]) };
-        made = await this.#write(checkpointKey(next.number), next, null, unsigned);
-      }
-      if (checkpointFile !== undefined) keepElsewhere(checkpointFile, made);
+      if (!isMade) this.#missing = await this.#checkpoint(unsigned);
+      isMade = true;
+      if (this.#missing !== undefined && checkpointFile !== undefined)
+        keepElsewhere(checkpointFile, this.#missing); // it proves those before it, too
       this.#missing = undefined;
     } catch (error) {
-      if (made === undefined) chain.giveBack(unsigned);
-      else if (checkpointFile !== undefined) this.#missing = made;
-      this.#parts.onFailure?.(error);
+      if (!isMade) chain.giveBack(unsigned);
+      onFailure?.(error);
       this.grows();
     }
   }
 
-  /** Keeps the last checkpoint elsewhere that could not be kept there. It proves those before it, too. */
-  #catchUp(): void {
-    const { checkpointFile = '', onFailure } = this.#parts;
-    if (this.#missing === undefined) return;
-    try {
-      keepElsewhere(checkpointFile, this.#missing);
-      this.#missing = undefined;
-    } catch (error) {
-      onFailure?.(error);
-      this.grows();
+  async #checkpoint(grown: Place['heads']): Promise<Signed<HeadsStatement>> {
+    const seq = await this.#parts.lastSeq();
+    await this.#takeKey();
+    for (let tries = 0; tries < mostTries; tries++) {
+      const { number, digest, heads } = await this.#newest();
+      const next = { number: number + 1, digest, seq, heads: new Map([...heads, ...grown]) };
+      const made = await this.#write(checkpointKey(next.number), next, null, grown);
+      if (made !== undefined) return made;
     }
+    throw journalError('record-not-signed', { tries: mostTries });
   }
 
   /** Takes the key that is in the file now. The one before signs it. */

@@ -63,6 +63,15 @@ export function headsIn(
   return all;
 }
 
+/** The heads at a checkpoint, or at the cut. */
+export function headsAt(
+  { cut, checkpoints }: Pick<RecordStatements, 'cut' | 'checkpoints'>,
+  last: number,
+): Map<number, Head> {
+  const before = checkpoints.filter(({ number }) => number <= last);
+  return new Map([cut, ...before].flatMap((one) => (one ? [...headsIn(one)] : [])));
+}
+
 export const headOf = (heads: ReadonlyMap<number, Head>, slot: number): Head =>
   heads.get(slot) ?? noHead;
 
