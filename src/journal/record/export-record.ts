@@ -44,8 +44,9 @@ export async function* recordsOf(
     const filter = { afterSeq: last - 1, limit: page, kinds: entryKinds };
     const some = await reader.dispatches(filter);
     yield* !isFirst && some[0]?.seq === last ? some.slice(1) : some;
-    last = some.at(-1)?.seq ?? last;
-    isMore = some.length === page;
+    const next = some.at(-1)?.seq ?? last;
+    isMore = some.length === page && (isFirst || next > last); // a page of one number is somebody's own work, and told
+    last = next;
   }
 }
 

@@ -76,6 +76,8 @@ export async function verifyRecord(
   const { cut, checkpoints } = source.statements;
   const good = checkStatements(source.statements, trusted, find, notes);
   const after = source.after ?? cut?.number ?? 0;
+  if (after > (cut?.number ?? 0))
+    notes.push(`it begins behind checkpoint ${after}: nothing is said of the records before`);
   const from = good.find(({ number }) => number === after) ?? cut;
   const heads = headsAt({ cut, checkpoints: good }, after);
   const signed = new Map<number, Head[]>();

@@ -46,6 +46,9 @@ describe('a record in a file', () => {
     expect(await verifyLines(lines)).toMatchObject({ records: 63, findings: [] });
     const since = await exportedLines(place.path, Date.now());
     expect(await verifyLines(since)).toMatchObject({ records: 0, findings: [] });
+    expect((await verifyLines(since, checkpointsIn(place)))?.notes).toEqual([
+      'it begins behind checkpoint 2: nothing is said of the records before',
+    ]);
   });
 
   it('begins in a journal that has rows, and finds what a host without it has written (record §2.4)', async () => {
