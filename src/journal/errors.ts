@@ -89,6 +89,11 @@ export const journalError = errorMaker({
       'The file is no key of Ed25519 in PEM, others than its owner may read it, or its folder is not there.',
     hint: 'Give the file mode 0600, put the right key back, or name another file: `journal.record.key` of the config, or `--key`.',
   },
+  'record-not-signed': {
+    message: 'No checkpoint could be signed: each of {tries} numbers was taken.',
+    cause: 'Other hosts sign all the time, or somebody has written into the record of the journal.',
+    hint: 'Run `sluice verify`. The host tries again within a minute.',
+  },
   'record-not-kept-elsewhere': {
     message: 'The checkpoint could not be appended to {path}: {problem}.',
     cause: 'The folder is not there or may not be written to, or its disk is full.',

@@ -28,7 +28,7 @@ export type { Head } from './record/proof.js';
 export { RecordChain } from './record/record-chain.js';
 export { hostKey, isSigned, publicKeyIn, rotateKey } from './record/record-key.js';
 export { Recorder, signNext } from './record/recorder.js';
-export { headOf, readStatements, statementIn } from './record/statements.js';
+export { readStatements, statementIn } from './record/statements.js';
 export * from './record/verify-record.js';
 export { type CleanText, cleanTexts } from './rows/clean-body.js';
 export { countRows } from './rows/count-rows.js';

@@ -1,3 +1,4 @@
+import { isCut } from './record-heads.js';
 import type { PostgresQuery } from './rows/connections.js';
 import { dispatchesTable, type PostgresTable } from './rows/postgres-tables.js';
 
@@ -73,12 +74,9 @@ export async function dropDays(
 ): Promise<void> {
   for (const { name, untilMs } of await dayTables(query)) {
     if (untilMs > beforeMs) continue;
-    const until = untilMs / dayMs;
-    const later = `SELECT 1 FROM sluice_record_days AS last WHERE day < $1 AND last.number > coalesce(
-      (SELECT cut.number FROM unnest($2::int4[], $3::int8[]) AS cut (slot, number) WHERE cut.slot = last.slot), 0) LIMIT 1`;
-    if (cut !== undefined && (await query(later, [until, ...cut])).length > 0) continue;
+    const later = `SELECT 1 FROM ${name} AS kept WHERE NOT ${isCut(1)} LIMIT 1`;
+    if (cut !== undefined && (await query(later, cut)).length > 0) continue;
     await query(whileLocked(`DROP TABLE IF EXISTS ${name};`));
-    if (cut !== undefined) await query('DELETE FROM sluice_record_days WHERE day < $1', [until]);
   }
 }
 

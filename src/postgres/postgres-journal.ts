@@ -118,7 +118,7 @@ function journalOf(
   const record = options.record && postgresRecord(connections, member, options.record, clock);
   const { heads, recorder } = record ?? {};
   const waiting = new WaitingDispatches(
-    (dispatches) => void taken.push(...(heads?.link(dispatches) ?? dispatches)),
+    (dispatches) => void taken.push(...(heads?.chain.link(dispatches) ?? dispatches)),
     clock,
     () => batches.carry(),
     both(clean, scrub),
@@ -289,7 +289,7 @@ function sweepPostgres(
       () => false, // somebody reads them for long, or this user may not change tables
     );
     const name = isByDay ? otherDispatches.name : dispatches.name;
-    const isDone = cut === undefined ? dispatches.isDone : isCut;
+    const isDone = cut === undefined ? dispatches.isDone : isCut(3);
     await dropAll({ ...dispatches, name, isDone }, nowMs - keepForMs, cut);
   });
   sweep.start();

@@ -10,13 +10,11 @@ import { sendsTable, updatesTable } from './rows/postgres-tables.js';
 /** The version of the tables below. */
 export const postgresSchemaVersion = 5;
 
-/** The tables of records that prove themselves (record §2.3): the head of each chain, and the last record of each chain in a day. */
+/** The table of records that prove themselves (record §2.3): the head of each chain. */
 const recordTables: readonly string[] = [
   `CREATE TABLE sluice_record_heads (
     slot int4 PRIMARY KEY, number int8 NOT NULL DEFAULT 0, digest text NOT NULL DEFAULT '')`,
   `INSERT INTO sluice_record_heads (slot) SELECT generate_series(0, ${slotOfNone})`,
-  `CREATE TABLE sluice_record_days (
-    day int4 NOT NULL, slot int4 NOT NULL, number int8 NOT NULL, PRIMARY KEY (day, slot))`,
 ];
 
 /** The statements that bring tables to the version after theirs, by their version. */

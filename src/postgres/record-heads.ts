@@ -1,6 +1,5 @@
-import type { NewDispatch, Ownership } from '@sluice/journal';
-import { type Head, headOf, RecordChain } from '@sluice/journal/internal';
-import { dayMs } from './postgres-days.js';
+import type { Ownership } from '@sluice/journal';
+import { type Head, RecordChain } from '@sluice/journal/internal';
 import type { PostgresQuery } from './rows/connections.js';
 import type { JoinedWrites } from './rows/postgres-tables.js';
 
@@ -17,11 +16,12 @@ export class RecordHeads {
   /** The epochs of the partitions whose heads are known. */
   readonly #known = new Map<number, number>();
   #own: readonly number[] = [];
-  #days = new Map<string, { readonly day: number; readonly slot: number; number: number }>();
+  readonly #onKept: () => void;
 
-  /** @param onKept is called when records of this host are persisted. */
+  /** @param onKept is called when there may be records that no checkpoint has. */
   constructor(ownership: Ownership, onKept: () => void) {
     this.#ownership = ownership;
+    this.#onKept = onKept;
     this.chain = new RecordChain(
       (isPersisted) => {
         if (isPersisted) onKept();
@@ -45,11 +45,12 @@ export class RecordHeads {
     // a transaction of this host whose end was not told has these rows until it ends
     const rows = await query(
       `SELECT slot, number, digest FROM sluice_record_heads
-        WHERE CASE WHEN slot = ${slotOfNone} THEN $3 ELSE slot % $1 = ANY($2) END ORDER BY slot FOR UPDATE`,
-      [partitionCount, unknown, this.#own.length === 0],
+        WHERE slot = ${slotOfNone} OR slot % $1 = ANY($2) ORDER BY slot FOR UPDATE`,
+      [partitionCount, unknown],
     );
     for (const { slot, number, digest } of rows)
-      this.chain.set(Number(slot), { number: Number(number), digest: String(digest) });
+      this.chain.set(Number(slot), { number: Number(number), digest: String(digest) }, false);
+    if (rows.length > 0) this.#onKept(); // the host before may have been killed before it signed them
     for (const one of unknown) this.#known.set(one, epochs.get(one) ?? 0);
   }
 
@@ -65,17 +66,6 @@ export class RecordHeads {
     return placed < slotOfNone ? placed : placed - partitionCount;
   }
 
-  /** Links records of one message, and notes the days of which there are some: a day is not dropped before its last is cut. */
-  link(records: readonly NewDispatch[]): readonly NewDispatch[] {
-    const linked = this.chain.link(records);
-    for (const { proof = '', occurredAtMs } of linked) {
-      const [slot = 0, number = 0] = proof.split('.', 2).map(Number);
-      const day = Math.floor(occurredAtMs / dayMs);
-      this.#days.set(`${day} ${slot}`, { day, slot, number });
-    }
-    return linked;
-  }
-
   /** Writes the heads of the transaction under way. */
   flush(writes: JoinedWrites): void {
     const heads = [...this.chain.linked].map(([slot, head]) => ({ slot, ...head }));
@@ -87,23 +77,20 @@ export class RecordHeads {
       ) => `UPDATE sluice_record_heads AS kept SET number = given.number, digest = given.digest
         FROM ${given} WHERE kept.slot = given.slot`,
     );
-    writes.addRows(
-      { day: 'int4', slot: 'int4', number: 'int8' },
-      [...this.#days.values()],
-      (given, names) => `INSERT INTO sluice_record_days (${names}) SELECT ${names} FROM ${given}
-        ORDER BY day, slot ON CONFLICT (day, slot) DO UPDATE SET number = greatest(sluice_record_days.number, excluded.number)`,
-    );
-    this.#days = new Map();
   }
 }
 
-/** The condition of a record that may be dropped: it is in no chain, or its chain is cut behind it. `$3` and `$4` are the heads of the cut. */
-export const isCut = `(kept.proof IS NULL OR split_part(kept.proof, '.', 2)::int8 <=
-  coalesce((SELECT number FROM unnest($3::int4[], $4::int8[]) AS cut (slot, number)
+/**
+ * Makes the condition of a record, called `kept`, that may be dropped: it is in no chain, or its chain is cut behind it.
+ *
+ * @param slots the number of the parameter with the slots of the cut; that with the numbers of their heads follows.
+ */
+export const isCut = (slots: number): string =>
+  `(kept.proof IS NULL OR split_part(kept.proof, '.', 2)::int8 <=
+  coalesce((SELECT number FROM unnest($${slots}::int4[], $${slots + 1}::int8[]) AS cut (slot, number)
     WHERE cut.slot = split_part(kept.proof, '.', 1)::int4), 0))`;
 
 /** The heads of a cut as two lists. */
 export function cutLists(heads: ReadonlyMap<number, Head>) {
-  const slots = [...heads.keys()];
-  return [slots, slots.map((slot) => headOf(heads, slot).number)] as const;
+  return [[...heads.keys()], [...heads.values()].map(({ number }) => number)] as const;
 }

@@ -152,24 +152,17 @@ function findingLine({ kind, problem, slot, number, eventId, seq, line }: Findin
   return `${kind}: ${[...named, problem].join(', ')}`;
 }
 
-function linesOf({
-  findings,
-  records,
-  unsigned,
-  forgotten,
-  before,
-  checkpoints,
-  notes,
-}: VerifiedRecord) {
+function linesOf({ findings, notes, records, checkpoints, ...counts }: VerifiedRecord) {
   const verdict =
     findings.length === 0 ? 'good' : `bad: ${counted(findings.length, 'finding', 'findings')}`;
+  const told = [
+    [counts.unsigned, 'after the last checkpoint: there may have been more'],
+    [counts.forgotten, 'without their texts, which were forgotten'],
+    [counts.before, 'from before the record began, or was cut: nothing is said of them'],
+  ] as const;
   return [
     `${verdict}; ${counted(records, 'record', 'records')}, ${counted(checkpoints, 'checkpoint', 'checkpoints')}`,
-    ...(unsigned > 0 ? [`${unsigned} after the last checkpoint: there may have been more`] : []),
-    ...(forgotten > 0 ? [`${forgotten} without their texts, which were forgotten`] : []),
-    ...(before > 0
-      ? [`${before} from before the record began, or was cut: nothing is said of them`]
-      : []),
+    ...told.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : [])),
     ...notes.map((note) => `note: ${note}`),
   ];
 }

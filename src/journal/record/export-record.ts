@@ -1,12 +1,11 @@
 import { entryKinds } from '../entry-kinds.js';
 import type { DispatchRecord, JournalReader } from '../journal.js';
 import { dispatchesTable } from '../rows/journal-rows.js';
-import { type Head, proofOf } from './proof.js';
+import { proofOf } from './proof.js';
 import {
   headOf,
-  headsIn,
+  headsAt,
   type RecordStatement,
-  type RecordStatements,
   readStatements,
   sortedStatements,
   statementIn,
@@ -36,14 +35,18 @@ type RecordReader = Pick<JournalReader, 'dispatches' | 'keyValues'>;
 const page = 500;
 
 /** Reads all records. Each page begins with the last of the page before, so that no other record with its number is passed over. */
-async function* recordsOf(reader: RecordReader, from = 0): AsyncGenerator<DispatchRecord> {
+export async function* recordsOf(
+  reader: Pick<JournalReader, 'dispatches'>,
+  from = 0,
+): AsyncGenerator<DispatchRecord> {
   let last = from;
   for (let isMore = true, isFirst = true; isMore; isFirst = false) {
     const filter = { afterSeq: last - 1, limit: page, kinds: entryKinds };
     const some = await reader.dispatches(filter);
     yield* !isFirst && some[0]?.seq === last ? some.slice(1) : some;
-    last = some.at(-1)?.seq ?? last;
-    isMore = some.length === page;
+    const next = some.at(-1)?.seq ?? last;
+    isMore = some.length === page && (isFirst || next > last); // a page of one number is somebody's own work, and told
+    last = next;
   }
 }
 
@@ -72,8 +75,7 @@ export async function* exportRecord(
   const statements = [...keys, ...(cut ? [cut] : []), ...checkpoints];
   yield { kind: 'export', version: 1, isDense, after, statements: statements.length };
   yield* statements;
-  let heads = cut === undefined ? new Map<number, Head>() : headsIn(cut);
-  for (const one of checkpoints) if (one.number <= after) heads = headsIn(one, heads);
+  const heads = headsAt({ cut, checkpoints }, after);
   let records = 0;
   for await (const record of recordsOf(reader, isDense ? from?.seq : 0)) {
     const proof = proofOf(record);
@@ -99,43 +101,35 @@ export async function readExport(
   const given = lines[Symbol.asyncIterator]();
   let line = 0;
   const next = async (): Promise<string | undefined> => {
-    const { value, done } = await given.next();
     line++;
-    return done === true ? undefined : value;
+    return (await given.next()).value;
   };
   const head = headIn((await next()) ?? '');
   if (head === undefined) return undefined;
   const found: (RecordStatement | undefined)[] = [];
-  const broken: string[] = [];
-  while (found.length < head.statements) {
-    const one = statementIn((await next()) ?? '');
-    if (one === undefined) broken.push(`the statement on line ${line}`);
-    found.push(one);
-  }
+  while (found.length < head.statements) found.push(statementIn((await next()) ?? ''));
+  const sorted = sortedStatements(found);
+  const inOrder = [...sorted.keys, sorted.cut, ...sorted.checkpoints].filter(Boolean);
+  const broken = found.flatMap((one, at) =>
+    one === undefined || one !== inOrder[at] ? [`the statement on line ${at + 2}`] : [],
+  );
   async function* records(): AsyncGenerator<DispatchRecord> {
     let count = 0;
-    for (let text = await next(); text !== undefined; text = await next()) {
+    for (let text = await next(); text !== undefined; text = await next(), count++) {
       if (text === JSON.stringify({ kind: 'end', records: count }) && (await next()) === undefined)
         return;
       const record = recordIn(text);
-      if (record === undefined)
-        findings.push({ kind: 'changed', line, problem: 'this line is no record' });
-      else yield record;
-      count++;
+      if (record !== undefined) yield record;
+      else findings.push({ kind: 'changed', line, problem: 'this line is no record' });
     }
-    findings.push({
-      kind: 'removed',
-      line,
-      problem: 'the end of the file is missing, or is not at its end',
-    });
+    const problem = 'the end of the file is missing, or is not at its end';
+    findings.push({ kind: 'removed', line, problem });
   }
-  const statements: RecordStatements = sortedStatements(found, broken);
-  const { keys, cut, checkpoints } = statements;
-  const inOrder = [...keys, ...(cut ? [cut] : []), ...checkpoints];
-  if (found.some((one, at) => one !== inOrder[at]))
-    broken.push('a statement that is not in its place');
   const { isDense, after } = head;
-  return { source: { statements, records: records(), isDense, after }, findings };
+  return {
+    source: { statements: { ...sorted, broken }, records: records(), isDense, after },
+    findings,
+  };
 }
 
 function headIn(text: string): ExportHead | undefined {

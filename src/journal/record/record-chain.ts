@@ -31,10 +31,11 @@ export class RecordChain {
     this.#placed = placed;
   }
 
-  /** Goes on behind a record. */
+  /** Goes on behind a record. @param isSigned a checkpoint has it. */
   set(slot: number, head: Head, isSigned = true): void {
+    const isOther = head.digest !== (this.#heads.get(slot) ?? noHead).digest;
     this.#heads.set(slot, head);
-    if (!isSigned) this.#unsigned.set(slot, head);
+    if (!isSigned && isOther) this.#unsigned.set(slot, head);
   }
 
   /** Begins a transaction: what was linked and not settled was rolled back. */
@@ -74,11 +75,11 @@ export class RecordChain {
     if (linked.size > 0) this.#onKept(isPersisted);
   }
 
-  /** All heads, and takes those that no checkpoint has. */
-  takeUnsigned() {
+  /** Takes the heads that no checkpoint has. */
+  takeUnsigned(): ReadonlyMap<number, Head> {
     const unsigned = this.#unsigned;
     this.#unsigned = new Map();
-    return { unsigned, heads: new Map(this.#heads) };
+    return unsigned;
   }
 
   /** Gives heads back that could not be signed. */

@@ -3,16 +3,19 @@ import type { KeyValues } from '@sluice/sdk/extension';
 import { type Clock, oneLine, Timer } from 'sluice-kernel/internal';
 import { makePrivate } from '../database/private-file.js';
 import { journalError } from '../errors.js';
-import type { Head } from './proof.js';
 import type { RecordChain } from './record-chain.js';
 import { hostKey, type RecordKey, type Signed, signed } from './record-key.js';
 import {
   checkpointKey,
-  digestOfStatement,
+  digestOfHeads,
   type HeadsStatement,
-  headsIn,
   type KeyStatement,
   listed,
+  newestPlace,
+  type Place,
+  placeBehind,
+  placeOf,
+  readCut,
   recordNamespace,
   recordValues,
   statementIn,
@@ -34,9 +37,12 @@ interface RecorderParts extends RecordOptions {
   readonly clock: Clock;
   /** The number of the last row that is persisted. */
   readonly lastSeq: () => number | Promise<number>;
-  /** Keeps all heads with each checkpoint, so that the next host need not look for them. */
-  readonly keepsHeads?: boolean;
+  /** The last checkpoint, as far as it was read. */
+  readonly last?: Place;
 }
+
+/** Hosts that sign at once take turns; more than that is no turn. */
+const mostTries = 50;
 
 /** Milliseconds between the first record that no checkpoint has, and the checkpoint. */
 const checkpointAfterMs = 60_000;
@@ -54,8 +60,8 @@ export class Recorder {
     this.#begin = resolve;
   });
   #key: RecordKey;
-  #last: { readonly number: number; readonly digest: string } | undefined;
-  /** A checkpoint that could not be kept elsewhere. */
+  #last: Place | undefined;
+  /** The last checkpoint, until it is kept elsewhere. */
   #missing: Signed<HeadsStatement> | undefined;
   #signing: Promise<void> = Promise.resolve();
 
@@ -63,18 +69,17 @@ export class Recorder {
   constructor(parts: RecorderParts) {
     this.#parts = parts;
     this.#key = hostKey(parts.keyFile);
+    this.#last = parts.last;
     this.#due = new Timer(parts.clock);
   }
 
   /** Begins the record, unless it has begun: rows up to the last one are in no chain. */
   async start(values: KeyValues): Promise<void> {
     this.#values = values;
-    if ((await this.#cut()) === undefined) {
-      const { clock, lastSeq } = this.#parts;
-      const begin = { kind: 'cut', number: 0, before: '', atMs: clock.now(), heads: [] } as const;
-      await this.#write('cut', { ...begin, seq: await lastSeq() }, null); // another host may have
-    }
+    if ((await readCut(values)) === undefined)
+      await this.#write('cut', { ...placeOf(undefined), seq: await this.#parts.lastSeq() }, null); // another host may have
     this.#begin();
+    this.grows(); // the host before may have left some
   }
 
   /** Says that there are records that no checkpoint has. */
@@ -90,42 +95,32 @@ export class Recorder {
   }
 
   async #sign(): Promise<void> {
-    const { chain, clock, lastSeq, keepsHeads, checkpointFile } = this.#parts;
-    const { unsigned, heads } = chain.takeUnsigned();
-    if (unsigned.size === 0) return this.#catchUp();
-    let made: Signed<HeadsStatement> | undefined;
+    const { chain, checkpointFile, onFailure } = this.#parts;
+    const unsigned = chain.takeUnsigned();
+    let isMade = unsigned.size === 0;
     try {
-      const seq = await lastSeq();
-      await this.#takeKey();
-      const said = { kind: 'checkpoint', atMs: clock.now(), seq, heads: listed(unsigned) } as const;
-      while (made === undefined) {
-        const { number, digest: before } = await this.#newest();
-        const next = { ...said, number: number + 1, before };
-        made = await this.#write(checkpointKey(next.number), next, null);
-      }
-      this.#last = { number: made.number, digest: digestOfStatement(made) };
-      if (keepsHeads) await this.#put('heads', JSON.stringify({ seq, heads: listed(heads) }));
-      if (checkpointFile !== undefined) keepElsewhere(checkpointFile, made);
+      if (!isMade) this.#missing = await this.#checkpoint(unsigned);
+      isMade = true;
+      if (this.#missing !== undefined && checkpointFile !== undefined)
+        keepElsewhere(checkpointFile, this.#missing); // it proves those before it, too
       this.#missing = undefined;
     } catch (error) {
-      if (made === undefined) chain.giveBack(unsigned);
-      else if (checkpointFile !== undefined) this.#missing = made;
-      this.#parts.onFailure?.(error);
+      if (!isMade) chain.giveBack(unsigned);
+      onFailure?.(error);
       this.grows();
     }
   }
 
-  /** Keeps the last checkpoint elsewhere that could not be kept there. It proves those before it, too. */
-  #catchUp(): void {
-    const { checkpointFile = '', onFailure } = this.#parts;
-    if (this.#missing === undefined) return;
-    try {
-      keepElsewhere(checkpointFile, this.#missing);
-      this.#missing = undefined;
-    } catch (error) {
-      onFailure?.(error);
-      this.grows();
+  async #checkpoint(grown: Place['heads']): Promise<Signed<HeadsStatement>> {
+    const seq = await this.#parts.lastSeq();
+    await this.#takeKey();
+    for (let tries = 0; tries < mostTries; tries++) {
+      const { number, digest, heads } = await this.#newest();
+      const next = { number: number + 1, digest, seq, heads: new Map([...heads, ...grown]) };
+      const made = await this.#write(checkpointKey(next.number), next, null, grown);
+      if (made !== undefined) return made;
     }
+    throw journalError('record-not-signed', { tries: mostTries });
   }
 
   /** Takes the key that is in the file now. The one before signs it. */
@@ -136,32 +131,14 @@ export class Recorder {
     await signNext(this.#values, old, this.#key, this.#parts.clock.now());
   }
 
-  /** The last checkpoint of the journal: another host may have made one since. */
-  async #newest() {
-    let { number, before: digest } = (await this.#cut()) ?? { number: 0, before: '' };
-    if (this.#last !== undefined && this.#last.number >= number) ({ number, digest } = this.#last);
-    for await (const { key, body } of this.#checkpointsAfter(number)) {
-      const one = statementIn(body);
-      if (one?.kind === 'checkpoint' && checkpointKey(one.number) === key)
-        ({ number, digest } = { number: one.number, digest: digestOfStatement(one) });
-    }
-    this.#last = { number, digest };
+  async #newest(): Promise<Place> {
+    this.#last = await newestPlace(this.#open, this.#last);
     return this.#last;
-  }
-
-  #checkpointsAfter(number: number) {
-    return recordValues(this.#open, 'checkpoint/', checkpointKey(number));
   }
 
   get #open(): KeyValues {
     if (this.#values !== undefined) return this.#values;
     throw journalError('database-closed', { path: 'of a record' });
-  }
-
-  async #cut(): Promise<(Signed<HeadsStatement> & { readonly version: string }) | undefined> {
-    const kept = await this.#open.get(recordNamespace, 'cut');
-    const cut = kept && statementIn(kept.body);
-    return kept && cut?.kind === 'cut' ? { ...cut, version: kept.version } : undefined;
   }
 
   /**
@@ -170,45 +147,41 @@ export class Recorder {
    *
    * @returns the heads and the row up to which records may be dropped now, and whether there are more of them than before.
    */
-  async cut(beforeMs?: number) {
+  async cut(beforeMs?: number): Promise<Place & { readonly hasMore: boolean }> {
     await this.#begun;
-    const was = await this.#cut();
-    let heads: ReadonlyMap<number, Head> = was === undefined ? new Map() : headsIn(was);
-    let { number = 0, seq = 0, before = '' } = was ?? {};
+    const was = await readCut(this.#open);
+    const none = { ...placeOf(was), hasMore: false };
+    if (was === undefined) return none;
     if (beforeMs === undefined) await this.sign();
     const { number: newest } = await this.#newest();
-    const most = number + Math.ceil((newest - number) * cutPart);
-    for await (const { body } of this.#checkpointsAfter(number)) {
+    const most = was.number + Math.ceil((newest - was.number) * cutPart);
+    let place: Place = none;
+    const next = checkpointKey(was.number);
+    for await (const { body } of recordValues(this.#open, 'checkpoint/', next)) {
       const one = statementIn(body);
       if (one?.kind !== 'checkpoint') break;
       if (beforeMs === undefined ? one.number > most : one.atMs > beforeMs) break;
-      heads = headsIn(one, heads);
-      ({ number, seq } = one);
-      before = digestOfStatement(one);
+      place = placeBehind(place, one);
     }
-    const hasMore = was !== undefined && number > was.number;
-    if (hasMore) {
-      const atMs = this.#parts.clock.now();
-      const next = { kind: 'cut', number, before, atMs, seq, heads: listed(heads) } as const;
-      await this.#write('cut', next, was.version);
-      for await (const { key } of recordValues(this.#open, 'checkpoint/')) {
-        if (key > checkpointKey(number)) break;
-        await this.#open.write(recordNamespace, key, undefined, { quota });
-      }
+    if (place.number === was.number) return none;
+    if ((await this.#write('cut', place, was.version)) === undefined) return none; // another host was first
+    for await (const { key } of recordValues(this.#open, 'checkpoint/')) {
+      if (key >= checkpointKey(place.number)) break; // that one proves the cut
+      await this.#open.write(recordNamespace, key, undefined, { quota });
     }
-    return { heads, seq, hasMore };
+    return { ...place, hasMore: true };
   }
 
-  /** @returns the statement with its signature; nothing if another host was first. */
-  async #write(key: string, statement: HeadsStatement, expected: string | null) {
-    const made = signed(statement, this.#key);
+  /** @param grown the heads of a checkpoint; without them it is a cut. @returns nothing if another host was first. */
+  async #write(key: string, place: Place, expected: string | null, grown?: Place['heads']) {
+    const { number, digest: before, seq, heads } = place;
+    const kind = grown === undefined ? ('cut' as const) : ('checkpoint' as const);
+    const about = { kind, number, before, atMs: this.#parts.clock.now(), seq };
+    const said = { ...about, heads: listed(grown ?? heads), all: digestOfHeads(heads) };
+    const made = signed(said, this.#key);
     const value = { body: JSON.stringify(made) };
     const { status } = await this.#open.write(recordNamespace, key, value, { expected, quota });
     return status === 'written' ? made : undefined;
-  }
-
-  async #put(key: string, body: string): Promise<void> {
-    await this.#open.write(recordNamespace, key, { body }, { quota });
   }
 
   /** Signs what no checkpoint has, for the last time. */

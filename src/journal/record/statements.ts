@@ -21,6 +21,8 @@ export interface HeadsStatement {
   /** The number of the last row of the journal. */
   readonly seq: number;
   readonly heads: readonly (readonly [slot: number, number: number, digest: string])[];
+  /** The digest of all heads. So a cut proves its heads by a checkpoint that a later one names. */
+  readonly all: string;
 }
 
 /** A statement that another key signs from now on. The key before has signed it. */
@@ -61,39 +63,44 @@ export function headsIn(
   return all;
 }
 
+/** The heads at a checkpoint, or at the cut. */
+export function headsAt(
+  { cut, checkpoints }: Pick<RecordStatements, 'cut' | 'checkpoints'>,
+  last: number,
+): Map<number, Head> {
+  const before = checkpoints.filter(({ number }) => number <= last);
+  return new Map([cut, ...before].flatMap((one) => (one ? [...headsIn(one)] : [])));
+}
+
 export const headOf = (heads: ReadonlyMap<number, Head>, slot: number): Head =>
   heads.get(slot) ?? noHead;
 
 export const listed = (heads: ReadonlyMap<number, Head>): HeadsStatement['heads'] =>
-  [...heads].map(([slot, { number, digest }]) => [slot, number, digest] as const);
+  [...heads]
+    .sort(([one], [other]) => one - other)
+    .map(([slot, { number, digest }]) => [slot, number, digest] as const);
 
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-const isText = (value: unknown): boolean => typeof value === 'string';
-const shared = { atMs: isCount, key: isText, signature: isText };
-const aboutHeads = {
-  ...{ ...shared, number: isCount, seq: isCount, before: isText },
-  heads: (value: unknown): boolean =>
-    Array.isArray(value) &&
-    value.every(
-      (one) =>
-        Array.isArray(one) && one.length === 3 && one.slice(0, 2).every(isCount) && isText(one[2]),
-    ),
-};
-const shapes: Readonly<Record<string, Readonly<Record<string, (value: unknown) => boolean>>>> = {
-  ...{ checkpoint: aboutHeads, cut: aboutHeads },
-  key: { ...shared, next: isText },
+export const digestOfHeads = (heads: ReadonlyMap<number, Head>): string =>
+  hash('sha256', canonicalJson(listed(heads)), 'base64url');
+
+const fieldsOf: Readonly<Record<string, string>> = {
+  checkpoint: 'all,atMs,before,heads,key,kind,number,seq,signature',
+  cut: 'all,atMs,before,heads,key,kind,number,seq,signature',
+  key: 'atMs,key,kind,next,signature',
 };
 
 /** Reads a statement from JSON; `undefined` if it is none. Each text of JSON says another thing, or is none. */
 export function statementIn(json: string): RecordStatement | undefined {
   try {
     const value: unknown = JSON.parse(json);
-    const fields = Object.entries(Object(value));
-    const shape = { ...shapes[String(Object(value).kind)], kind: isText };
-    const isWhole = fields.length === Object.keys(shape).length && fields.length > 1;
-    if (!isWhole || JSON.stringify(value) !== json) return undefined;
-    const fits = Object.entries(shape).every(([name, is]) => is(Reflect.get(Object(value), name)));
-    return fits ? (value as RecordStatement) : undefined; // each of its fields was checked
+    const { kind, heads = [], number = 0 } = Object(value);
+    const fits =
+      fieldsOf[String(kind)] === Object.keys(Object(value)).sort().join() &&
+      [number, ...heads.map(([slot, nth]: readonly number[]) => slot ?? nth)].every(
+        Number.isSafeInteger,
+      ) &&
+      JSON.stringify(value) === json;
+    return fits ? (value as RecordStatement) : undefined; // the others of its fields are those that were signed
   } catch {
     return undefined;
   }
@@ -130,11 +137,50 @@ export async function readStatements(values: KeyValueReader): Promise<RecordStat
   const found: (RecordStatement | undefined)[] = [];
   const broken: string[] = [];
   for await (const { key, body } of recordValues(values, '')) {
-    if (key === 'heads') continue; // a host goes on from them; they say nothing that is signed
     const one = statementIn(body);
     const name = one?.kind === 'checkpoint' ? checkpointKey(one.number) : one?.kind;
     if (one === undefined || !key.startsWith(String(name))) broken.push(key);
     else found.push(one);
   }
   return sortedStatements(found, broken);
+}
+
+/** A place in a record: the last checkpoint, or the cut, and all heads there. */
+export interface Place extends Pick<HeadsStatement, 'number' | 'seq'> {
+  readonly digest: string;
+  readonly heads: ReadonlyMap<number, Head>;
+}
+
+export const placeOf = (cut: HeadsStatement | undefined): Place =>
+  cut === undefined
+    ? { number: 0, seq: 0, digest: '', heads: new Map() }
+    : { number: cut.number, seq: cut.seq, digest: cut.before, heads: headsIn(cut) };
+
+export const placeBehind = ({ heads }: Place, one: Signed<HeadsStatement>): Place => ({
+  ...{ number: one.number, seq: one.seq, digest: digestOfStatement(one) },
+  heads: headsIn(one, heads),
+});
+
+/** Reads the cut of a journal, with its version there. */
+export async function readCut(values: KeyValueReader) {
+  const kept = await values.get(recordNamespace, 'cut');
+  const cut = kept && statementIn(kept.body);
+  return kept && cut?.kind === 'cut' ? { ...cut, version: kept.version } : undefined;
+}
+
+/** Reads on up to the last checkpoint: another host may have made one since. @param known a place that was read before. */
+export async function newestPlace(values: KeyValueReader, known?: Place): Promise<Place> {
+  const cut = placeOf(await readCut(values));
+  let place = known !== undefined && known.number >= cut.number ? known : cut;
+  for await (const { key, body } of recordValues(
+    values,
+    'checkpoint/',
+    checkpointKey(place.number),
+  )) {
+    const number = Number(key.slice('checkpoint/'.length));
+    const one = statementIn(body);
+    if (one?.kind === 'checkpoint' && one.number === number) place = placeBehind(place, one);
+    else if (number > place.number) place = { ...place, number, digest: '' }; // its number is taken, whatever it says
+  }
+  return place;
 }

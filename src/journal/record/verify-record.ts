@@ -1,10 +1,13 @@
+import { getOrMake } from 'sluice-kernel/internal';
 import type { DispatchRecord } from '../journal.js';
 import { follows, type Head, type Proof, proofOf } from './proof.js';
 import { isSigned, type Signed } from './record-key.js';
 import {
+  digestOfHeads,
   digestOfStatement,
   type HeadsStatement,
   headOf,
+  headsAt,
   headsIn,
   type RecordStatements,
 } from './statements.js';
@@ -58,6 +61,8 @@ export interface VerifiedRecord {
 
 const mostFindings = 1_000;
 
+const other = 'a checkpoint names another record in its place: it or one before it was changed';
+
 /** Looks at each record and each checkpoint of a record (record §4). It needs no host. */
 export async function verifyRecord(
   source: RecordSource,
@@ -71,18 +76,16 @@ export async function verifyRecord(
   const { cut, checkpoints } = source.statements;
   const good = checkStatements(source.statements, trusted, find, notes);
   const after = source.after ?? cut?.number ?? 0;
+  if (after > (cut?.number ?? 0))
+    notes.push(`it begins behind checkpoint ${after}: nothing is said of the records before`);
   const from = good.find(({ number }) => number === after) ?? cut;
-  let heads = cut === undefined ? new Map<number, Head>() : headsIn(cut);
-  for (const one of good) if (one.number <= after) heads = headsIn(one, heads);
+  const heads = headsAt({ cut, checkpoints: good }, after);
   const signed = new Map<number, Head[]>();
   for (const one of [...good, ...trusted.checkpoints])
-    if (one.number > after)
-      for (const [slot, head] of headsIn(one))
-        signed.set(
-          slot,
-          [...(signed.get(slot) ?? []), head].sort((a, b) => a.number - b.number),
-        );
-  const chains = new Chains(heads, signed, source.isDense, find);
+    for (const [slot, head] of one.number > after ? headsIn(one) : [])
+      getOrMake(signed, slot, () => []).push(head);
+  for (const all of signed.values()) all.sort((one, other) => one.number - other.number);
+  const chains = chainsFrom(new Map(heads), signed, source.isDense, find);
   const counts = { records: 0, unsigned: 0, forgotten: 0, before: 0 };
   const fromSeq = from?.seq ?? 0;
   let lastSeq = fromSeq;
@@ -112,69 +115,48 @@ export async function verifyRecord(
 }
 
 /** Follows the chain of each slot, and compares it with the heads that were signed. */
-class Chains {
-  readonly #heads: Map<number, Head>;
-  readonly #signed: Map<number, Head[]>;
-  readonly #isDense: boolean;
-  readonly #find: (one: Finding) => void;
-
-  constructor(
-    heads: ReadonlyMap<number, Head>,
-    signed: Map<number, Head[]>,
-    isDense: boolean,
-    find: (one: Finding) => void,
-  ) {
-    this.#heads = new Map(heads);
-    this.#signed = signed;
-    this.#isDense = isDense;
-    this.#find = find;
-  }
-
+function chainsFrom(
+  heads: Map<number, Head>,
+  signed: ReadonlyMap<number, Head[]>,
+  isDense: boolean,
+  find: (one: Finding) => void,
+) {
+  const removed = (slot: number, number: number, last: number): void => {
+    const problem =
+      number === last ? 'it is missing' : `the records up to number ${last} are missing`;
+    find({ kind: 'removed', slot, number, problem });
+  };
   /** @returns whether no checkpoint has it. */
-  take(record: DispatchRecord, proof: Proof): boolean {
+  function take(record: DispatchRecord, proof: Proof): boolean {
     const { slot, number, digest } = proof;
-    const before = headOf(this.#heads, slot);
-    const waiting = this.#signed.get(slot) ?? [];
+    const before = headOf(heads, slot);
+    const waiting = signed.get(slot) ?? [];
     const isUnsigned = (waiting.at(-1)?.number ?? 0) < number;
-    const about = { slot, number, eventId: record.eventId, seq: record.seq };
+    const told = (kind: Finding['kind'], problem: string): void =>
+      find({ kind, problem, slot, number, eventId: record.eventId, seq: record.seq });
     if (number <= before.number) {
-      const problem = `it stands behind number ${before.number} of its slot`;
-      this.#find({ ...about, kind: 'moved', problem });
+      told('moved', `it stands behind number ${before.number} of its slot`);
       return false;
     }
     const isNext = number === before.number + 1;
     // hosts that go on writing meanwhile may have kept one that was not there yet when its place was read
-    if (!isNext && (this.#isDense || !isUnsigned))
-      this.#removed(slot, before.number + 1, number - 1);
-    else if (isNext && !follows(record, proof, before, this.#isDense ? record.seq : null)) {
-      const problem = 'it, or the one before it, is not as it was written';
-      this.#find({ ...about, kind: 'changed', problem });
-    }
-    for (; (waiting[0]?.number ?? number + 1) <= number; waiting.shift()) {
-      const [head] = waiting;
-      if (head === undefined || head.number !== number || head.digest === digest) continue;
-      const problem =
-        'a checkpoint names another record in its place: it or one before it was changed';
-      this.#find({ ...about, kind: 'changed', problem });
-    }
-    this.#heads.set(slot, { number, digest });
+    if (!isNext && (isDense || !isUnsigned)) removed(slot, before.number + 1, number - 1);
+    else if (isNext && !follows(record, proof, before, isDense ? record.seq : null))
+      told('changed', 'it, or the one before it, is not as it was written');
+    for (; (waiting[0]?.number ?? number + 1) <= number; waiting.shift())
+      if (waiting[0]?.number === number && waiting[0].digest !== digest) told('changed', other);
+    heads.set(slot, { number, digest });
     return isUnsigned;
   }
-
-  #removed(slot: number, first: number, last: number): void {
-    const problem =
-      first === last ? 'it is missing' : `the records up to number ${last} are missing`;
-    this.#find({ kind: 'removed', slot, number: first, problem });
-  }
-
   /** Tells of records that are missing at the ends of the chains, though a checkpoint names them. */
-  end(): void {
-    for (const [slot, [...waiting]] of this.#signed) {
+  function end(): void {
+    for (const [slot, waiting] of signed) {
       const last = waiting.at(-1)?.number ?? 0;
-      const { number } = headOf(this.#heads, slot);
-      if (last > number) this.#removed(slot, number + 1, last);
+      const { number } = headOf(heads, slot);
+      if (last > number) removed(slot, number + 1, last);
     }
   }
+  return { take, end };
 }
 
 /** Checks the signatures of statements, and that none is missing. @returns the checkpoints that are good. */
@@ -205,6 +187,15 @@ function checkStatements(
   }
   if (!isGood(cut))
     find({ kind: 'checkpoint', problem: `the cut at checkpoint ${cut.number}: ${bad}` });
+  const proves = checkpoints.find((one) => one.number === cut.number);
+  const isProven =
+    cut.number === 0
+      ? cut.heads.length === 0
+      : proves?.all === digestOfHeads(headsIn(cut)) &&
+        proves.seq === cut.seq &&
+        digestOfStatement(proves) === cut.before;
+  if (!isProven)
+    find({ kind: 'checkpoint', problem: `the cut is not that of checkpoint ${cut.number}` });
   let { number, before } = cut;
   const digests = new Map([[number, before]]);
   const good = checkpoints.filter((one) => {

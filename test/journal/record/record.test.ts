@@ -5,16 +5,20 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openJournal, tendJournal } from '../../../src/journal/index.js';
+import { memoryJournal, openJournal, openSqlite, tendJournal } from '../../../src/journal/index.js';
 import {
   canonicalJson,
   entryKinds,
   forgetInFile,
   publicKeyIn,
+  RecordChain,
+  Recorder,
+  readStatements,
   rotateKey,
   signNext,
 } from '../../../src/journal/internal.js';
 import { proofOf, proven } from '../../../src/journal/record/proof.js';
+import type { KeyValues } from '../../../src/sdk/extension/index.js';
 import { virtualClock } from '../../../src/testing/index.js';
 import { compiled } from '../../support/compiled.js';
 import { aDispatch } from '../journal-contract.js';
@@ -42,6 +46,9 @@ describe('a record in a file', () => {
     expect(await verifyLines(lines)).toMatchObject({ records: 63, findings: [] });
     const since = await exportedLines(place.path, Date.now());
     expect(await verifyLines(since)).toMatchObject({ records: 0, findings: [] });
+    expect((await verifyLines(since, checkpointsIn(place)))?.notes).toEqual([
+      'it begins behind checkpoint 2: nothing is said of the records before',
+    ]);
   });
 
   it('begins in a journal that has rows, and finds what a host without it has written (record §2.4)', async () => {
@@ -125,7 +132,12 @@ describe('a record in a file', () => {
       ...['f-1', 'f-2'].map((id) => aDispatch(id, { correlationId: 'u-9', body })),
       ...someDispatches(8, 3, 8),
     ]);
-    await forgetInFile(place.path, { of: 'conversation', id: 'c-7' });
+    await forgetInFile(
+      place.path,
+      { of: 'conversation', id: 'c-7' },
+      false,
+      new AbortController().signal,
+    );
     const trusted = checkpointsIn(place);
     expect(await verifyFile(place.path, trusted)).toMatchObject({
       records: 18,
@@ -213,6 +225,87 @@ describe('a record in a file', () => {
     });
   });
 
+  it('is signed, and its host ends, when somebody has written over its last checkpoint (record §3.1)', async () => {
+    const place = recordPlace();
+    for (const at of [0, 10]) await writeRecord(place, someDispatches(10, 3, at));
+    const other = '{"kind":"checkpoint"}';
+    await changeStatements(place.path, ({ key }) => (key.endsWith('2') ? other : undefined));
+    await writeRecord(place, someDispatches(10, 3, 20));
+    const { findings, unsigned } = await verifyFile(place.path);
+    expect(findings[0]?.problem).toContain('checkpoint/0000000002 cannot be read');
+    expect(unsigned).toBe(0);
+  });
+
+  it('begins behind the numbers of rows that are gone (record §4.1)', async () => {
+    const place = recordPlace();
+    const plain = await openJournal(place.path);
+    for (const one of someDispatches(5)) plain.dispatched(one);
+    await plain.close();
+    {
+      using database = openSqlite(place.path);
+      database.exec('DELETE FROM dispatches');
+    }
+    await writeRecord(place, someDispatches(5));
+    expect(await verifyFile(place.path)).toMatchObject({ records: 5, findings: [] });
+  });
+
+  it('signs nothing, and keeps all, if another host has cut it meanwhile (record §3.4)', async () => {
+    const place = recordPlace();
+    const { recorder, values, chain } = await aRecorder(place);
+    const sign = async (id: string) => {
+      chain.begin();
+      chain.link([aDispatch(id)]);
+      chain.settle(true);
+      await recorder.sign();
+    };
+    for (const id of ['e-1', 'e-2', 'e-3']) await sign(id);
+    const { cut } = await readStatements(values);
+    const written = { body: JSON.stringify({ ...cut, atMs: 7 }) };
+    const slow: KeyValues = {
+      ...values,
+      write: async (namespace, key, ...rest) => {
+        if (key === 'cut') await values.write(namespace, key, written, {}); // another host is first
+        return values.write(namespace, key, ...rest);
+      },
+    };
+    const late = await aRecorder(place, slow);
+    expect(await late.recorder.cut(Date.now() + 1_000)).toMatchObject({
+      number: 0,
+      hasMore: false,
+    });
+    expect((await readStatements(values)).checkpoints).toHaveLength(3);
+  });
+
+  it('does not take a cut as its own that somebody has written over (record §3.4, record §4.2)', async () => {
+    const { path, record } = recordPlace();
+    const clock = virtualClock();
+    for (let at = 0; at < 6; at++) {
+      const journal = await openJournal(path, { record, clock, keepForMs: 1e9 });
+      const rare = at % 5 === 0 ? [aDispatch(`rare-${at}`, { correlationId: 'rare' })] : [];
+      for (const one of [...someDispatches(9, 1, at * 10), ...rare])
+        journal.dispatched({ ...one, occurredAtMs: clock.now() });
+      await journal.close();
+      await clock.advance(100_000);
+    }
+    const cut = async (keepForMs: number, number: number) => {
+      const journal = await openJournal(path, { record, clock, keepForMs });
+      const now = async () => (await readStatements(journal.keyValues)).cut?.number;
+      await expect.poll(now, { timeout: 20_000 }).toBe(number);
+      await journal.close();
+    };
+    await cut(450_000, 2);
+    const kept = checkpointsIn({ record } as ReturnType<typeof recordPlace>);
+    expect((await verifyFile(path, kept)).findings).toEqual([]);
+    const { heads } = JSON.parse(
+      readFileSync(String(record.checkpointFile), 'utf8').trimEnd().split('\n').at(-1) ?? '',
+    );
+    await changeStatements(path, ({ key, body }) =>
+      key === 'cut' ? JSON.stringify({ ...JSON.parse(body), heads }) : undefined,
+    );
+    await cut(150_000, 5); // the host signs the heads that were put in
+    expect((await verifyFile(path, kept)).findings).not.toEqual([]);
+  });
+
   it('verifies after each kill of its host (record §1.4, child processes)', async () => {
     const { path, folder } = recordPlace();
     const child = await compiled(
@@ -235,6 +328,27 @@ describe('a record in a file', () => {
     }
   });
 });
+
+/** Writes other bodies into the statements of a journal, with sums that fit. */
+async function changeStatements(
+  path: string,
+  change: (one: { readonly key: string; readonly body: string }) => string | undefined,
+): Promise<void> {
+  await using journal = await tendJournal(path);
+  for (const one of await journal.keyValues.list('/record', { prefix: '', limit: 1_000 })) {
+    const body = change(one);
+    if (body !== undefined) await journal.keyValues.write('/record', one.key, { body }, {});
+  }
+}
+
+/** A recorder of its own over the values of a journal in memory. */
+async function aRecorder({ record }: ReturnType<typeof recordPlace>, given?: KeyValues) {
+  const chain = new RecordChain(() => undefined);
+  const values = given ?? memoryJournal().keyValues;
+  const recorder = new Recorder({ ...record, chain, clock: virtualClock(), lastSeq: () => 0 });
+  await recorder.start(values);
+  return { recorder, values, chain };
+}
 
 describe('a proof', () => {
   it('covers canonical JSON, which has one text for the same data (record §1.3)', () => {
