@@ -9,6 +9,7 @@ const reviewed: readonly (readonly [path: string, lists: number, why: string])[]
   ['extensions/guard/src/mcp/listen.ts', 1, 'a bounded number of sessions, which end'],
   ['extensions/guard/src/mcp/relay.ts', 1, 'they run already, as many as requests may be open'],
   ['extensions/http/src/server.ts', 1, 'it listens, and does no work'],
+  ['extensions/guard/src/commands/install.ts', 1, 'the agents of the table'],
   ['extensions/import-openclaw/src/state/transcripts.ts', 1, 'the entries of one commit'],
   ['extensions/otel/src/index.ts', 1, 'one provider of traces and one of metrics'],
   ['src/agent/run/tool-calls.ts', 1, 'it waits for work that has begun'],

@@ -1,6 +1,7 @@
 import { homeFolder } from '@sluice/sdk/extension/internal';
 import { Option } from 'commander';
 import { inertText } from 'sluice-kernel/internal';
+import { badArguments } from '../errors/command-error.js';
 import { ownPackage } from '../installed/own-package.js';
 import type { Action } from '../resource/resource.js';
 import { exitCodes } from '../shell/exit-codes.js';
@@ -32,14 +33,16 @@ export const installActions: Readonly<Record<keyof GuardPackage['commands'], Act
 };
 
 function workOf(name: keyof GuardPackage['commands']): Action<object>['work'] {
-  return async ({ options, shell: { cwd, env, stderr } }) => {
+  return async ({ options, shell: { cwd, env } }) => {
     const { commands } = await ownPackage<GuardPackage>('sluice-guard', 'the guard is', cwd);
     const home = homeFolder(env) ?? cwd;
     const { data, lines, problems } = await commands[name]({ ...options, cwd, home, env });
-    stderr.lines(problems.map(printable));
+    const told = problems.map(printable);
+    if (name !== 'doctor' && told.length > 0)
+      throw badArguments(told.join('; '), `See \`sluice guard ${name} --help\`.`);
     return {
-      ...{ data, lines: () => lines.map(inertText) },
-      ...(problems.length > 0 && { code: exitCodes.failed }),
+      ...{ data, lines: () => [...lines.map(inertText), ...told] },
+      ...(told.length > 0 && { code: exitCodes.failed }),
     };
   };
 }

@@ -276,6 +276,28 @@ describe('a record in a file', () => {
     expect((await readStatements(values)).checkpoints).toHaveLength(3);
   });
 
+  it('is not signed, and says so, while another host is always first (record §3.1)', async () => {
+    const failures: unknown[] = [];
+    const { keyValues } = memoryJournal();
+    let tries = 0;
+    const taken: KeyValues = {
+      ...keyValues,
+      write: async (namespace, key, ...rest) => {
+        if (!key.startsWith('checkpoint/')) return keyValues.write(namespace, key, ...rest);
+        tries++;
+        return { status: 'conflict' };
+      },
+    };
+    const onFailure = (error: unknown) => void failures.push(error);
+    const { recorder, chain } = await aRecorder(recordPlace(), taken, onFailure);
+    chain.begin();
+    chain.link([aDispatch('e-1')]);
+    chain.settle(true);
+    await recorder.sign();
+    expect(failures).toMatchObject([{ code: 'record-not-signed' }]);
+    expect(tries).toBe(50);
+  });
+
   it('does not take a cut as its own that somebody has written over (record §3.4, record §4.2)', async () => {
     const { path, record } = recordPlace();
     const clock = virtualClock();
@@ -342,10 +364,15 @@ async function changeStatements(
 }
 
 /** A recorder of its own over the values of a journal in memory. */
-async function aRecorder({ record }: ReturnType<typeof recordPlace>, given?: KeyValues) {
+async function aRecorder(
+  { record }: ReturnType<typeof recordPlace>,
+  given?: KeyValues,
+  onFailure: (error: unknown) => void = () => undefined,
+) {
   const chain = new RecordChain(() => undefined);
   const values = given ?? memoryJournal().keyValues;
-  const recorder = new Recorder({ ...record, chain, clock: virtualClock(), lastSeq: () => 0 });
+  const parts = { ...record, chain, clock: virtualClock(), lastSeq: () => 0, onFailure };
+  const recorder = new Recorder(parts);
   await recorder.start(values);
   return { recorder, values, chain };
 }
