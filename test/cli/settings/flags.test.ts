@@ -32,11 +32,7 @@ it.each<[readonly string[], object, object?]>([
   [['--channel', 'b'], { channels: ['b'] }, { channels: ['a'] }],
   [['--strict'], { strict: true }],
   [['--audit', 'b', '--audit', 'a'], { audit: ['a', 'b'] }, { audit: ['a'] }],
-  [
-    ['-e', './b.ts'],
-    { extensions: [{ path: 'a' }, './b.ts'] },
-    { extensions: [{ path: 'a' }] },
-  ],
+  [['-e', './b.ts'], { extensions: [{ path: 'a' }, './b.ts'] }, { extensions: [{ path: 'a' }] }],
   [['-p', 'b', '-p', 'c'], { plugins: [{ path: 'b' }, { path: 'c' }] }],
   [['--url', 'ws://a'], { gateway: { url: 'ws://a' } }],
   [
