@@ -22,7 +22,7 @@ const budgets = {
     extensions: 14_770,
     adapters: 1_082,
     importer: 1_977,
-    guard: 2_960,
+    guard: 2_978,
     rest: 89,
   },
   /** Lines of tests and of what supports them. */

@@ -2,6 +2,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -200,6 +201,16 @@ describe('sluice guard init', () => {
     expect(parse(readFileSync(real, 'utf8')).hooks.BeforeTool).toHaveLength(1);
     remove(options());
     expect(readFileSync(real, 'utf8')).toBe('{}\n');
+  });
+
+  it('puts a whole file in the place of the one before, with its mode: nobody reads a half of it', async () => {
+    const path = write('.gemini/settings.json', '{}\n', 0o666);
+    const reader = join(cwd, 'read-meanwhile.json');
+    linkSync(path, reader); // the file that somebody has open
+    await init(options());
+    expect(readFileSync(reader, 'utf8')).toBe('{}\n');
+    expect(parse(readFileSync(path, 'utf8')).hooks.BeforeTool).toHaveLength(1);
+    expect(statSync(path).mode & 0o777).toBe(0o666);
   });
 
   it('writes for the user where the agents look, and shows a plan without a trace', async () => {

@@ -1,4 +1,14 @@
-import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { GuardError } from './settings-text.js';
@@ -52,13 +62,24 @@ export function readText(path: string): string | null {
   }
 }
 
-/** Writes a text where a symbolic link leads to, with the permissions that the file has. Null takes the file away. */
+/**
+ * Writes a text where a symbolic link leads to, with the permissions that the file has: whole, or not at all. Null takes the file
+ * away.
+ */
 export function writeText(path: string, text: string | null): void {
   try {
     if (text === null) rmSync(path, { force: true });
     else {
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found === undefined) writeFileSync(path, text);
+      else {
+        const target = realpathSync(path);
+        const next = `${target}.sluice-${process.pid}`;
+        writeFileSync(next, text, { mode: 0o600 });
+        chmodSync(next, found.mode);
+        renameSync(next, target);
+      }
     }
   } catch (thrown) {
     const { code } = thrown as NodeJS.ErrnoException; // a failed call of the file system
