@@ -130,7 +130,7 @@ describe('a question to a German', () => {
     const id = lab.idOf();
     expect(content.split('\n')).toEqual([
       'Bitte um Erlaubnis: Deploy this?',
-      expect.stringMatching(/^Werkzeug deploy: \{/),
+      ...['Werkzeug deploy', '  what: v2'],
       'Gefragt von acting/deploys. Ohne Antwort binnen 1 Stunde ist es verboten.',
       `Antworte mit einem Knopf oder mit /approve ${id} oder /deny ${id} GRUND.`,
       `Auch für die nächsten 30 Tage: /approve ${id} immer Werkzeug|Sitzung.`,
