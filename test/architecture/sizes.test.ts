@@ -13,7 +13,7 @@ const budgets = {
     sdk: 7_100,
     agent: 5_815,
     journal: 6_437,
-    host: 13_749,
+    host: 13_758,
     testing: 1_769,
     cli: 6_836,
     openclaw: 17_130,

@@ -301,7 +301,9 @@ describe('the chat page', () => {
     await using lab = await httpLab({}, asking('owner', { command }));
     const { page, shown } = await say(lab, 'tea');
     await page.getByRole('button', { name: 'Allow', exact: true }).waitFor();
-    expect(await shown('agent').locator('pre').textContent()).toContain(JSON.stringify(command));
+    expect(await shown('agent').locator('pre').textContent()).toContain(
+      `command: ${command.replaceAll('\n', '\\n')}`,
+    );
     expect(await shown('agent').locator('a').count()).toBe(0);
     const hidden = `[...document.querySelectorAll('pre')].some((one) => one.scrollWidth > one.clientWidth)`;
     expect(await page.evaluate(hidden)).toBe(false);

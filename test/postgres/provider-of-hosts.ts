@@ -145,7 +145,7 @@ export class ProviderOfHosts implements AsyncDisposable {
   /** Somebody answers a question after a while: by its button, or by a command in another conversation. */
   #answer(press: string, content: string): void {
     const [, , id = ''] = press.split(':');
-    const [, message = ''] = /deploy: \{"id":"(.*?)"\}/.exec(content) ?? [];
+    const [, message = ''] = /deploy\n {2}id: (.*)\n/.exec(content) ?? [];
     if (this.asked.get(message) === 'open') this.askedTwice.push(message);
     this.asked.set(message, 'open');
     this.#answering++;
@@ -277,7 +277,7 @@ export class ProviderOfHosts implements AsyncDisposable {
   #checkQuestions(updates: readonly UpdateRecord[]): void {
     const texts = [...this.arrived.values()];
     const questionsOf = (id: string) =>
-      texts.filter((text) => text.includes(`deploy: {"id":"${id}"}`));
+      texts.filter((text) => text.includes(`deploy\n  id: ${id}\n`));
     const asking = updates.filter(
       ({ outcome, updateId }) => outcome === 'answered' && this.asks.has(updateId ?? ''),
     );

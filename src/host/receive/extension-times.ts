@@ -61,7 +61,7 @@ export function extensionTimes(
           if (kept.digest !== digest) throw hostError('key-conflict', { extensionId, key });
           return { key, id, dueAt: kept.dueAtMs, data };
         };
-        const there = await times.find(names);
+        const there = await times.entered(names);
         if (there !== undefined) return asKept(there);
         const before = isSent || known.has(id) ? [id] : await takenIn(parts, account, id);
         if (before.length > 0) return { key, id, data };

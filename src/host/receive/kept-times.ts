@@ -75,6 +75,17 @@ export class KeptTimes {
     return row;
   }
 
+  /** Finds a time that is to be there, and enters it again if a host was killed between a drop of its entry and its own write. */
+  async entered(named: TimeName): Promise<KeptTime | undefined> {
+    const row = await this.find(named);
+    if (row === undefined) return undefined;
+    if ((await this.#due.find(dueNamespace, entryAt(row).key)) === undefined) {
+      await this.#enter(row);
+      this.onAdded?.();
+    }
+    return row;
+  }
+
   find({ extensionId, name, id }: TimeName): Promise<KeptTime | undefined> {
     return this.#items.find(`${timesPrefix}${extensionId}`, `${name}/${id}`);
   }

@@ -48,6 +48,18 @@ const next = (journal: Journal, minutes: number, more: RemindOptions = {}) =>
   remindLab({ journal, clock: virtualClock(at(minutes)), ...more });
 
 describe('times that are added while the host runs', () => {
+  it('come when they are added again, if a host was killed while it wrote them (extensions-that-act §6.7)', async () => {
+    const journal = memoryJournal();
+    await using lab = await remindLab({ journal });
+    const dentist = { at: at(3), key: 'dentist', data: 'at ten' };
+    await lab.reminders.add(dentist);
+    for (const { key } of await journal.keyValues.list('/times-due', { prefix: '', limit: 9 }))
+      await journal.keyValues.write('/times-due', key, undefined, {}); // as a kill leaves it
+    await lab.reminders.add(dentist);
+    await pass(lab, 5);
+    expect(lab.runs.map(({ key }) => key)).toEqual(['dentist']);
+  });
+
   it('call the handler once, with the key and the data (extensions-that-act §6.7)', async () => {
     await using lab = await remindLab();
     const added = await lab.reminders.add({ at: at(3), key: 'dentist', data: 'at ten' });
