@@ -7,8 +7,8 @@ import type { AgentProvider } from '../../../src/sdk/stream/index.js';
 import { testFolder } from '../../support/folder.js';
 import { type HostLab, hostLab } from '../../support/host-lab.js';
 
-/** How many messages the crowd has that a journal keeps: 2,000 as a rule, 10,000 before a release. */
-const crowd = Number(process.env['CROWD_MESSAGES'] ?? 2_000);
+/** How many messages the crowd has that a journal keeps: 1,000 as a rule, 10,000 before a release. */
+const crowd = Number(process.env['CROWD_MESSAGES'] ?? 1_000);
 
 /** An agent whose turns end when the test says so, in the order in which they began. */
 function held() {
