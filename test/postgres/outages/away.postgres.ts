@@ -37,9 +37,10 @@ async function takeAll(
   admin: PostgresConnections,
 ): Promise<() => Promise<unknown>> {
   const ends: (() => Promise<void>)[] = [];
+  const others = `FROM pg_stat_activity WHERE backend_type = 'client backend'
+    AND query <> 'SELECT ''kept''' AND pid <> pg_backend_pid()`;
   for (let isFull = false; !isFull; ) {
-    await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE backend_type = 'client backend' AND query <> 'SELECT ''kept''' AND pid <> pg_backend_pid()`);
+    await admin.query(`SELECT pg_terminate_backend(pid) ${others}`);
     const other = connect(server.url());
     const free = deferred<void>();
     const isHeld = deferred<boolean>();
@@ -50,7 +51,8 @@ async function takeAll(
         await free.promise;
       })
       .catch(() => isHeld.resolve(false));
-    isFull = !(await isHeld.promise);
+    // the host may have been faster, and have the last one
+    isFull = !(await isHeld.promise) && (await admin.query(`SELECT pid ${others}`)).length === 0;
     ends.push(async () => {
       free.resolve();
       await kept;
