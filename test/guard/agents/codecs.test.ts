@@ -43,7 +43,7 @@ describe('codecs of agents', () => {
 
   it.each(named(documented))('%s reads what its release documents', (_name, spoken) => {
     const heard = codecFor(spoken).read(spoken.input);
-    expect(heard.workspaceDir).toBe('/work/shop');
+    expect(heard.workspaceDir).toBe('/home/ada/shop');
     expect(heard.sessionId).toMatch(/^(b4a1|ses_1)$/);
     if (spoken.point === 'ingress.normalized') expect(heard.prompt).toBe('list it');
     if (!spoken.point.startsWith('agent.tool')) return;

@@ -13,7 +13,7 @@ const callOf = { command: 'ls -l' };
 const snake = (hook: string, more: JsonObject): JsonObject => ({
   session_id: 'b4a1',
   transcript_path: '/home/ann/t.jsonl',
-  cwd: '/work/shop',
+  cwd: '/home/ada/shop',
   hook_event_name: hook,
   ...more,
 });
@@ -21,12 +21,12 @@ const always = ['session_id', 'cwd', 'hook_event_name'];
 const tooled = { tool_name: 'Bash', tool_input: callOf, tool_use_id: 'call-1' };
 const stdout = { stdout: 'a\nb', stderr: '', interrupted: false, isImage: false };
 const answered = { resultType: 'success', textResultForLlm: 'a\nb' };
-const camel = { sessionId: 'b4a1', timestamp: 1_795_813_546_368, cwd: '/work/shop' };
+const camel = { sessionId: 'b4a1', timestamp: 1_795_813_546_368, cwd: '/home/ada/shop' };
 const camelCall = { ...camel, toolName: 'bash', toolArgs: callOf };
 const plugin = (hook: string, more: JsonObject = {}): JsonObject => ({
   hook,
   sessionID: 'ses_1',
-  directory: '/work/shop',
+  directory: '/home/ada/shop',
   ...more,
 });
 const pluginCall = { tool: 'bash', callID: 'call-1', args: callOf };

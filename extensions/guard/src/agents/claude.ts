@@ -36,7 +36,7 @@ export const claude: AgentCodec = {
       inOutput('PostToolUse', { updatedToolOutput: changedResult(response, text) }),
     wrap: inOutput,
   }),
-  // WebSearch sends words to Anthropic, Agent and Skill start what has hooks of its own: none of them has a path or a URL.
+  // WebSearch, Agent and Skill have neither a path nor a URL. Agents that Agent starts have hooks of their own.
   tools: {
     Bash: { is: 'shell', params: { command: 'command' } },
     PowerShell: { is: 'shell', params: { command: 'command' } },

@@ -128,7 +128,7 @@ export class Asking {
     };
   }
 
-  /** Takes the answer of a call, or notes that it is asked about. A yes for once is given to one alone. */
+  /** Claims the answer of a call, or notes that a question is open. One caller alone gets an answer that allows once. */
   async #take({ call, untilMs }: AskedData): Promise<Row> {
     let found: Row | undefined;
     const ttlMs = untilMs - this.#api.clock.now() + keptMs.once;
@@ -148,7 +148,7 @@ export class Asking {
     return row;
   }
 
-  /** Sends a question that was not sent before: its id is the name that it is known by. */
+  /** Sends a question once: its id is its key. */
   async #send(data: AskedData): Promise<void> {
     const { id: key, call, content, untilMs } = data;
     const { of: _, ...place } = this.#place;

@@ -17,9 +17,9 @@ export const commands = {
     const config = options.user ? ' --config ~/.sluice/guard.config.json' : '';
     const wrote = options.dryRun ? 'would write' : 'wrote';
     const lines = done.map(({ file, did }) => `${did === 'wrote' ? wrote : did} ${file}`);
-    const todos = done.flatMap(({ agent = '' }) => places[agent]?.todo ?? []);
+    const notices = done.flatMap(({ agent = '' }) => places[agent]?.notice ?? []);
     const next = `Next: run \`sluice guard run${config}\`, and ask an agent to run "rm -rf ./old".`;
-    return { data: done, lines: [...lines, ...todos, next], problems: [] };
+    return { data: done, lines: [...lines, ...notices, next], problems: [] };
   }),
   remove: reporting(async (options) => {
     const done = remove(options);

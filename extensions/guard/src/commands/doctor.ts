@@ -60,7 +60,7 @@ async function heardHooks(
       problems.push(`${title} is not guarded: run \`sluice guard init --agent ${agent}\``);
     return [];
   }
-  if (place.todo) notes.push(place.todo);
+  if (place.notice) notes.push(place.notice);
   if (version === undefined) notes.push(`${title} is not installed here`);
   else if (version !== place.version)
     notes.push(`${title} is ${version}; its hooks were read in ${place.version} (${release})`);

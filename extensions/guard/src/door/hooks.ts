@@ -17,7 +17,7 @@ const marginMs = 5_000;
 /** Milliseconds that the proxy of MCP waits for an answer: its client gives up after a minute. */
 const proxyWaitMs = 50_000;
 
-/** An agent that has no codec of its own: its words are the ones that rules read. */
+/** An agent without a codec: rules read its tools and parameters by its own names. */
 const plain = { proof: 'run', points: {}, tools: {} } as const;
 
 const heardSchema = z.object({

@@ -26,9 +26,10 @@ export interface Place {
   readonly text?: (commandOf: CommandOf) => string;
   /** The fields that a new file begins with. */
   readonly head?: JsonObject;
-  /** Settings that keep all hooks from running, by their path, and what a person must do himself. */
+  /** Settings that keep all hooks from running, by their path. */
   readonly switches?: readonly (readonly [path: readonly string[], value: unknown])[];
-  readonly todo?: string;
+  /** The thing that a person must do himself. */
+  readonly notice?: string;
 }
 
 const inSeconds = ({ timeoutMs }: PointCodec): number => Math.ceil(timeoutMs / 1000);
@@ -64,7 +65,7 @@ export const places: Readonly<Record<string, Place>> = {
     group: (point, command) => ({
       hooks: [{ type: 'command', command, timeout: inSeconds(point) }],
     }),
-    todo: 'Codex runs no hook that nobody has trusted: open /hooks there, and trust those of the guard.',
+    notice: 'Codex runs no hook that nobody has trusted: open /hooks there, and trust them.',
   },
   gemini: {
     program: 'gemini',
@@ -76,7 +77,7 @@ export const places: Readonly<Record<string, Place>> = {
       hooks: [{ type: 'command', name: `sluice-guard ${hook}`, command, timeout }],
     }),
     switches: [[['hooksConfig', 'enabled'], false]],
-    todo: 'Gemini CLI runs the hooks of a repository only in a folder that it trusts.',
+    notice: 'Gemini CLI runs the hooks of a repository only in a folder that it trusts.',
   },
   copilot: {
     program: 'copilot',
@@ -91,7 +92,7 @@ export const places: Readonly<Record<string, Place>> = {
     group: (point, command) => ({ type: 'command', command, timeoutSec: inSeconds(point) }),
     head: { version: 1 },
     switches: [[['disableAllHooks'], true]],
-    todo: 'Copilot CLI runs the hooks of a repository only in a folder that it trusts.',
+    notice: 'Copilot CLI runs the hooks of a repository only in a folder that it trusts.',
   },
   opencode: {
     program: 'opencode',

@@ -54,7 +54,7 @@ function aliasOf({ tools }: AgentCodec, toolName: string) {
   return ownValue(tools, toolName);
 }
 
-/** A field of its own: names come from outside, and `constructor` is none. */
+/** Reads an own property: a name from outside may be `constructor`. */
 function ownValue<T>(fields: Readonly<Record<string, T>> = {}, name: string): T | undefined {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }

@@ -15,8 +15,8 @@ const endAll = (): void => {
 };
 
 /**
- * Starts a server that is a program. It stands in a process group of its own, which ends with it: a Ctrl-C in the terminal reaches the
- * proxy alone. Its stderr is that of this process.
+ * Starts a server that is a program, in its own process group, which ends with it. A Ctrl-C in the terminal reaches the proxy alone.
+ * Its stderr is that of this process.
  *
  * @throws Error (as a rejection) if it cannot be started.
  */
